@@ -62,6 +62,17 @@ class TrialWriter(Protocol):
         """Append one complete trial."""
 
 
+class TargetRead(Protocol):
+    """What is known of the target's processes in the trial that is made."""
+
+    @property
+    def followed(self) -> Mapping[str, int]:
+        """Ports to which they followed the variant that runs, by label."""
+
+    def unseen(self) -> Mapping[str, str]:
+        """Labels of those that cannot be read, and why."""
+
+
 @dataclass(frozen=True)
 class TrialProgress:
     """Live progress, once a second: which trial of how many, what it holds, and how far it is."""
@@ -89,7 +100,8 @@ class Session:
     """What trials need beside the plan: where results go, which are there already, and hooks.
 
     `make_source` gives fresh load for a trial; `around` is entered before it starts and left when it has ended (reset,
-    switch, isolation); `skip` says why a trial is not made, or None; `sample(second, t_unix)` gives probe rows.
+    switch, isolation); `skip` says why a trial is not made, or None; `sample(second, t_unix)` gives probe rows;
+    `target` knows whose processes these are of.
     """
 
     make_source: MakeSource
@@ -100,6 +112,7 @@ class Session:
     on_progress: Callable[[TrialProgress], None] | None = None
     complete: Sequence[Record] = ()
     begin_s: int = 0
+    target: TargetRead | None = None
 
 
 def run_trials(plan: TrialPlan, session: Session) -> TrialsResult:
@@ -231,8 +244,19 @@ class _Holder:
             "end_s": self._offset_s + until_s,
             "ended_unix": self._last_unix + 1,
             **self._seen.to_json(),
+            **self._of_processes(),
             "resources": {
                 source: {name: _of_trial(name, values) for name, values in found.items()}
                 for source, found in self._resources.items()
             },
         }
+
+    def _of_processes(self) -> dict[str, Any]:
+        """What must be known of the target's processes beside their numbers; nothing where all were read, where the
+        study says."""
+        if self.session.target is None:
+            return {}
+        read = {source for source, found in self._resources.items() if "cpu_cores_used" in found}
+        unseen = {label: why for label, why in self.session.target.unseen().items() if f"process:{label}" not in read}
+        followed = dict(self.session.target.followed)
+        return {**({"unseen": unseen} if unseen else {}), **({"followed": followed} if followed else {})}

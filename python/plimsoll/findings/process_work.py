@@ -2,7 +2,8 @@
 
 CPU an operation = cores used ÷ iterations/s, the demand of the utilisation law (Denning and Buzen 1978), one value a
 trial; what a process does by itself (jobs, keeping awake) is in it. Trials in which one was restarted, or more
-than a tenth of the requests failed, are left out.
+than a tenth of the requests failed, are left out, as are those of a variant whose process was not read
+(unread_processes.py).
 Intervals of 95 %: Student's t over the trials of a cell, from three on; of two arms, over the logarithms of the ratios
 of its pairs (stats/log_ratio.py).
 """
@@ -15,6 +16,7 @@ from typing import Any
 from plimsoll.findings.evidence import TRIALS, Evidence, as_data
 from plimsoll.findings.held_windows import cell_words
 from plimsoll.findings.trials import left_out, tells_of_work
+from plimsoll.findings.unread_processes import Unread, followed_words, idle_cells, whole
 from plimsoll.findings.words import ms_words, ratio_words, share_words
 from plimsoll.stats.log_ratio import paired_log_ratio
 from plimsoll.stats.mean_interval import mean_interval
@@ -24,6 +26,7 @@ EXPERIMENTS = ("compare", "decompose", "sweep")
 ALPHA, FEWEST_TRIALS, FEWEST_PAIRS = 0.05, 3, 3
 LEAST_SAID, LEAST_COMPARED = 0.02, 0.05  # of a cell's CPU; a smaller share is mostly what runs without any load
 EVERY = "all processes"
+_CANNOT = "Cannot tell: no process of the target was read."
 ASSUMED = (
     "CPU an operation is a process's cores ÷ operations/s. What it does without any load is in it, which weighs where "
     "operations are few; waiting is not."
@@ -38,22 +41,47 @@ def process_work_findings(run: Any, main: Mapping[str, Any]) -> list[dict[str, A
     if main.get("experiment") not in EXPERIMENTS:
         return []
     plan, without = run.plan(), left_out(main.get("excluded") or (), "counts")
-    trials = [one for one in run.trials() if one["trial"] not in without and _counts(one) and _work_of(one)]
+    made = [one for one in run.trials() if one["trial"] not in without and _counts(one) and one.get("done_per_s")]
+    trials, unread = whole(made, _work_of)
+    names = {variant["name"]: variant["label"] for variant in plan["variants"]}
+    idle_cells(trials, _work_of, lambda name: names.get(name, name), unread)
+    trials = [one for one in trials if (one["variant"], one["level"]) not in unread.places]
     cells = list(_cells(plan, trials))
-    if not cells:
+    unknown = list(_unknown(plan, unread))
+    if not cells and not unread.notes:
         return []
     changes = list(_changes(plan, trials)) if main["experiment"] == "compare" else []
+    words = [f"Not known at {one['load']}. {one['because']}" for one in unknown]
+    cannot = {"valid": False, "invalid_because": unread.notes} if not cells else {}
     return [
         {
             "question": QUESTION,
-            "answer": _answer(cells, changes),
+            "answer": " ".join([_answer(cells, changes, bool(unknown)), *words]) if cells else _CANNOT,
             "process_work": cells,
             "work_changes": changes,
-            "tables": [_table(cells), *([_table_of_changes(changes)] if changes else [])],
-            "evidence": as_data([Evidence(len(trials), "trials", TRIALS, f"Of {len(cells)} cells, those that count")]),
-            "notes": [ASSUMED],
+            "work_unknown": unknown,
+            "tables": [*([_table(cells)] if cells else []), *([_table_of_changes(changes)] if changes else [])],
+            "evidence": as_data(
+                [Evidence(len(trials), "trials", TRIALS, f"CPU an operation of {_cells_words(cells)}")]
+            ),
+            "notes": [ASSUMED, *followed_words(trials, lambda name: names.get(name, name)), *unread.notes],
+            **cannot,
         }
     ]
+
+
+def _cells_words(cells: Sequence[Cell]) -> str:
+    return f"{len(cells)} {'cell' if len(cells) == 1 else 'cells'}"
+
+
+def _unknown(plan: Mapping[str, Any], unread: Unread) -> Iterator[dict[str, Any]]:
+    """The cells of which it is not known, in the order of the plan, each with why."""
+    for variant in plan["variants"]:
+        for level in plan["levels"]:
+            because = unread.places.get((variant["name"], level["level"]))
+            if because is not None:
+                words = cell_words(plan, variant, level)
+                yield {"load": words, "level": level["level"], "variant": variant["name"], "because": because}
 
 
 def _counts(trial: Trial) -> bool:
@@ -157,11 +185,13 @@ def _change(pairs: Sequence[tuple[float, float]]) -> dict[str, Any] | None:
     }
 
 
-def _answer(cells: Sequence[Cell], changes: Sequence[Mapping[str, Any]]) -> str:
+def _answer(cells: Sequence[Cell], changes: Sequence[Mapping[str, Any]], is_part: bool) -> str:
+    """`is_part`: other cells are not known, which may cost more."""
     most = max(cells, key=lambda one: float(one["cpu_ms"]))
     shown = [one for one in most["processes"] if one["share"] >= LEAST_SAID]
     told = ", ".join(f"{one['process']} {ms_words(one['cpu_ms'])} ({share_words(one['share'])})" for one in shown)
-    where = f"At {most['load']}, where an operation costs most," if len(cells) > 1 else f"At {most['load']}"
+    costs = "costs most of what is known" if is_part else "costs most"
+    where = f"At {most['load']}, where an operation {costs}," if len(cells) > 1 else f"At {most['load']}"
     text = f"{where} it takes {ms_words(most['cpu_ms'])} of the target's CPU: {told}."
     if not changes:
         return text

@@ -166,7 +166,9 @@ def _of_all_requests(trials: Sequence[Mapping[str, Any]], statistic: str) -> lis
 
 
 def _memory(trial: Mapping[str, Any]) -> float | None:
-    """Resident memory of the target's processes, together, at its highest in the trial."""
+    """Resident memory of the target's processes, together, at its highest in the trial; None where one was not read."""
+    if trial.get("unseen"):
+        return None
     seen = [
         values["rss_bytes"]
         for source, values in trial["resources"].items()

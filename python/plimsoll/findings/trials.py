@@ -172,9 +172,12 @@ def sound_trials(
 
 
 def _beside_others(counting: Sequence[Trial], of_trial: Mapping[int, GeneratorSeconds]) -> list[str]:
-    """That others used the host's CPU while trials were made that count, and in which it was most."""
+    """That others used the host's CPU while trials were made that count, and in which it was most. Where a process of
+    the target was not read it may be the other."""
     took = []
     for trial in counting:
+        if trial.get("unseen"):
+            continue
         cores = of_trial[trial["trial"]].mean("cpu_s") if trial["trial"] in of_trial else None
         took += [(one, trial["trial"]) for one in foreign_work(trial.get("resources") or {}, cores)]
     if not took:

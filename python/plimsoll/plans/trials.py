@@ -21,6 +21,7 @@ from plimsoll.plans.load_bounds import check_load
 from plimsoll.plans.load_time import repetitions_within
 from plimsoll.plans.requests import CompareRequest, DecomposeRequest, SweepRequest, TrialChoices
 from plimsoll.probes.local_targets import local_listeners
+from plimsoll.probes.variant_processes import Watched, watched_of_variants
 from plimsoll.study import Probes, Target
 from plimsoll.study.bounds import MOST_TRIALS, MOST_USERS
 from plimsoll.study.experiments import (
@@ -47,7 +48,8 @@ MOST_COMBINATIONS = 1_000  # of which each is planned
 @dataclass(frozen=True)
 class TrialSetup:
     """The plan, and what carries it out: the engine's configuration of each variant at level 0, the variant of the
-    target that each needs, and target, folder, probes and study as in `Plan`."""
+    target that each needs, and target, folder, probes and study as in `Plan`. Which processes are read while each runs
+    is told by `watched`, once the target is there."""
 
     plan: TrialPlan
     configs: Mapping[str, EngineConfig]
@@ -56,6 +58,12 @@ class TrialSetup:
     directory: Path
     probes: Probes
     study_data: dict[str, Any] | None
+
+    def watched(self) -> dict[str, Watched]:
+        """The target's processes in the trials of each variant."""
+        addresses = {name: config.env for name, config in self.configs.items()}
+        others = [self.target.url, *(one.url for one in self.target.variants.values())]
+        return watched_of_variants(self.target.processes, addresses, others)
 
 
 def compare_setup(request: CompareRequest, choices: TrialChoices, say: Say) -> TrialSetup:
@@ -249,14 +257,10 @@ def _setup(
         analysis,
     )
     configs = {arm.name: _ending_soon(one.config) for arm, one in zip(arms, plans, strict=True)}
-    target = base.target
-    if not target.processes:
-        urls = [value for one in configs.values() for value in one.env.values()]
-        target = target.model_copy(update={"processes": local_listeners(urls)})
     study_data = base.study.model_dump(mode="json", exclude_none=True) if base.study is not None else None
     directory = base.study.directory if base.study is not None else Path()
     switch_to = {arm.name: arm.switch_to for arm in arms}
-    return TrialSetup(trial_plan, configs, switch_to, target, directory, first.probes, study_data)
+    return TrialSetup(trial_plan, configs, switch_to, base.target, directory, first.probes, study_data)
 
 
 def _plan(arm: Arm, base: Base, choices: TrialChoices, closed: bool) -> Plan:

@@ -15,6 +15,7 @@ import statistics
 import threading
 import time
 from collections.abc import Callable, Sequence
+from functools import cache
 
 import psutil
 
@@ -52,6 +53,12 @@ class CoreSpeedProbe:
     def take_notes(self) -> list[str]:
         """None: cores do not come and go."""
         return []
+
+    def rest(self) -> None:
+        """Leave the cores alone until it is asked again."""
+        self._threads = {}
+        with self._lock:
+            self._spent_s = []
 
     def sample(self) -> dict[str, float]:
         """The speed since the last call; ProbeUnavailable where threads cannot be bound to the target's cores."""
@@ -99,16 +106,21 @@ class CoreSpeedProbe:
                 self.cpu_s += spent_s
 
 
+@cache
+def _documents() -> Sequence[str]:
+    return [
+        json.dumps(
+            {"id": f"{number * 7919 % DOCUMENTS}", "values": [number / 7.0] * 8, "by": {"login": f"user-{number}"}}
+        )
+        for number in range(DOCUMENTS)
+    ]
+
+
 class Work:
     """The piece of work; each is as long as any other, with a document of its own."""
 
     def __init__(self) -> None:
-        self._documents = [
-            json.dumps(
-                {"id": f"{number * 7919 % DOCUMENTS}", "values": [number / 7.0] * 8, "by": {"login": f"user-{number}"}}
-            )
-            for number in range(DOCUMENTS)
-        ]
+        self._documents = _documents()
         self._place = 0
 
     def do(self) -> int:

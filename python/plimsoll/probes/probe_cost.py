@@ -74,13 +74,14 @@ class ProbeCost:
         self._probes = list(probes)
         self._asking_s: dict[str, float] = defaultdict(float)
         self._began: float | None = None
-        self._first_s: dict[str, float] = {}
+        self._first_s: dict[int, float] = {}  # of each probe, of which several may have one source
         self._looking_s = 0.0
-        self._own_before_s: dict[str, float] = {}
+        self._own_before_s: dict[int, tuple[str, float]] = {}
 
     def add(self, probes: Iterable[Any]) -> None:
         """Count these, too."""
-        self._probes.extend(probes)
+        known = {id(probe) for probe in self._probes}
+        self._probes.extend(probe for probe in probes if id(probe) not in known)
 
     @contextmanager
     def of_looking(self) -> Iterator[None]:
@@ -96,24 +97,24 @@ class ProbeCost:
         """Around one question."""
         if self._began is None:
             self._began = time.monotonic()
-        if probe.source not in self._own_before_s:
-            self._own_before_s[probe.source] = _own_s(probe)
+        if id(probe) not in self._own_before_s:
+            self._own_before_s[id(probe)] = probe.source, _own_s(probe)
         before = time.thread_time()
         try:
             yield
         finally:
             spent_s = time.thread_time() - before
-            if probe.source in self._first_s:
+            if id(probe) in self._first_s:
                 self._asking_s[probe.source] += spent_s
             else:
-                self._first_s[probe.source] = spent_s
+                self._first_s[id(probe)] = spent_s
 
     def so_far(self) -> Cost:
         """Since the first question."""
         by_source: dict[str, float] = dict(self._asking_s)
         by_design_s = 0.0
         for probe in self._probes:
-            own_s = _own_s(probe) - self._own_before_s.get(probe.source, 0.0)
+            own_s = _own_s(probe) - self._own_before_s.get(id(probe), (probe.source, 0.0))[1]
             if probe.source == BY_DESIGN:
                 by_design_s += own_s
             elif own_s:
@@ -122,7 +123,7 @@ class ProbeCost:
         first_s = (
             self._looking_s
             + sum(self._first_s.values())
-            + sum(spent_s for source, spent_s in self._own_before_s.items() if source != BY_DESIGN)
+            + sum(spent_s for source, spent_s in self._own_before_s.values() if source != BY_DESIGN)
         )
         return Cost(sum(by_source.values()), wall_s, by_source, by_design_s, first_s)
 

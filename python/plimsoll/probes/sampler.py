@@ -40,7 +40,7 @@ class Sampler:
         self.cost = ProbeCost(self._probes)
         self._on_row, self._on_event = on_row, on_event
         self._t0_unix, self._interval_s, self._clock = t0_unix, interval_s, clock
-        self._unavailable: dict[str, str] = {}
+        self._unavailable: dict[int, str] = {}  # of each probe, of which several may have one source
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
         self.failure: BaseException | None = None
@@ -76,6 +76,20 @@ class Sampler:
         self._probes.extend(probes)
         self.cost.add(probes)
 
+    def turn_to(self, probes: Sequence[Probe | Observer], instead_of: Sequence[Probe | Observer]) -> None:
+        """Ask these from now on in the place of others. They are asked once at once, for what they know of earlier
+        times: what comes after is of no time before."""
+        left = {id(probe) for probe in instead_of}
+        self._probes = [probe for probe in self._probes if id(probe) not in left]
+        self.add(probes)
+        for probe in probes:
+            with self.cost.of(probe):
+                self._ask(probe, self._clock())
+
+    def why_unavailable(self, probe: Probe | Observer) -> str | None:
+        """What it said when it was last asked, if it could not be read."""
+        return self._unavailable.get(id(probe))
+
     def sample_once(self) -> None:
         """Ask every probe once. Raises only what a callback raises."""
         for probe in self._probes:
@@ -105,10 +119,10 @@ class Sampler:
         try:
             values = probe.observe() if isinstance(probe, Observer) else [Observation(probe.source, probe.sample())]
         except Exception as error:  # a probe reads a world that changes under it; nothing it meets may end the run
-            self._lost(probe.source, t_unix, error)
+            self._lost(probe, t_unix, error)
             self._tell_notes(probe, t_unix)
             return ()
-        if self._unavailable.pop(probe.source, None) is not None:
+        if self._unavailable.pop(id(probe), None) is not None:
             self._on_event("note", t_unix, probe.source, f"{probe.source} can be read again")
         self._tell_notes(probe, t_unix)
         return values
@@ -117,11 +131,11 @@ class Sampler:
         for note in probe.take_notes():
             self._on_event("note", t_unix, probe.source, note)
 
-    def _lost(self, source: str, t_unix: float, error: Exception) -> None:
-        message = str(error) or type(error).__name__
-        if self._unavailable.get(source) == message:
+    def _lost(self, probe: Probe | Observer, t_unix: float, error: Exception) -> None:
+        source, message = probe.source, str(error) or type(error).__name__
+        if self._unavailable.get(id(probe)) == message:
             return
-        self._unavailable[source] = message
+        self._unavailable[id(probe)] = message
         expected = isinstance(error, ProbeUnavailable)
         text = message if expected else f"{source} failed: {type(error).__name__}: {message}. Report this as a bug."
         self._on_event("note" if expected else "error", t_unix, source, text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from plimsoll.errors import InputError, InputErrors
@@ -22,25 +22,49 @@ def probes_for(
     idle_work_s: Callable[[], float] = lambda: 0.0,
     directory: Path = Path(),
     redactor: Redactor | None = None,
-    target: TargetProbes | None = None,
 ) -> list[Probe | Observer]:
     """One probe per source: the host and the generator's limits on it, its network, each process of the target and its
     control group, the load and the speed of the target's cores, and what is read from elsewhere, which may be slow and
     is asked beside.
 
-    `idle_work_s`: see HostProbe; `target`: makes the probes of the target's processes, also of those that are found
-    later. Relative files of the study lie in `directory`; what logs show is cleaned by the
+    `idle_work_s`: see HostProbe. Relative files of the study lie in `directory`; what logs show is cleaned by the
     `redactor`. Raises InputErrors with everything that is wrong.
     """
+    common = common_probes(wanted, [one.label for one in processes], idle_work_s, directory, redactor)
+    return [*common, *probes_of_target(wanted, processes, TargetProbes(wanted))]
+
+
+def probes_of_target(
+    wanted: Probes, processes: Sequence[ProcessSelector], target: TargetProbes
+) -> list[Probe | Observer]:
+    """Those of the target's processes, which `target` makes, also of those that are found later."""
+    by_label = {one.label: one for one in processes}
+    probes = target.of(processes)
+    for jvm in wanted.jvm:
+        if jvm.url is None and jvm.process in by_label:
+            from plimsoll.probes.jvm.local import JvmProbe
+
+            probes.append(Beside(JvmProbe(by_label[jvm.process], jvm.shown)))
+    return probes
+
+
+def common_probes(
+    wanted: Probes,
+    labels: Sequence[str],
+    idle_work_s: Callable[[], float] = lambda: 0.0,
+    directory: Path = Path(),
+    redactor: Redactor | None = None,
+) -> list[Probe | Observer]:
+    """Those of host, network and what is read from elsewhere; `labels`: of the target's processes. Raises as
+    `probes_for`."""
     probes: list[Probe | Observer] = []
     if wanted.host:
         probes += [HostProbe(idle_work_s=idle_work_s), GeneratorProbe()]
     if wanted.network:
         probes.append(NetworkProbe())
-    probes += (target or TargetProbes(wanted)).of(processes)
     mistakes: list[InputError] = []
     probes += [Beside(probe) for probe in _remote(wanted, directory, redactor, mistakes)]
-    probes += [Beside(probe) for probe in _jvms(wanted, processes, directory, mistakes)]
+    probes += [Beside(probe) for probe in _jvm_pages(wanted, labels, directory, mistakes)]
     if wanted.otlp is not None:
         from plimsoll.probes.otlp.receiver import OtlpProbe
 
@@ -97,11 +121,10 @@ def _remote(
         yield FilesProbe(files, directory)
 
 
-def _jvms(
-    wanted: Probes, processes: list[ProcessSelector], directory: Path, mistakes: list[InputError]
+def _jvm_pages(
+    wanted: Probes, labels: Sequence[str], directory: Path, mistakes: list[InputError]
 ) -> Iterator[Observer]:
-    """Java virtual machines: processes of this host, and pages of Jolokia."""
-    by_label = {one.label: one for one in processes}
+    """Java virtual machines by pages of Jolokia; those of processes of this host are of the target."""
     for position, jvm in enumerate(wanted.jvm):
         key = f"probes.jvm[{position}]"
         if jvm.url is not None:
@@ -111,11 +134,7 @@ def _jvms(
                 yield jolokia_probe(jvm, key=key, directory=directory)
             except InputError as error:
                 mistakes.append(error)
-        elif jvm.process in by_label:
-            from plimsoll.probes.jvm.local import JvmProbe
-
-            yield JvmProbe(by_label[jvm.process], jvm.shown)
-        else:
-            there = f"Use one of {', '.join(by_label)}." if by_label else "Name it in target.processes."
+        elif jvm.process not in labels:
+            there = f"Use one of {', '.join(labels)}." if labels else "Name it in target.processes."
             what = f"no process of the target is called {jvm.process!r}"
             mistakes.append(InputError(what, there, key=f"{key}.process"))

@@ -25,15 +25,16 @@ from plimsoll.findings.of_run import EVENT as JUDGEMENT
 from plimsoll.findings.of_run import Facts, findings_of_run
 from plimsoll.interruptions import Ending
 from plimsoll.plans.load import Choices, Plan
-from plimsoll.probes.local_targets import is_local, local_listeners
+from plimsoll.probes.local_targets import is_local
 from plimsoll.probes.probe import Observer, Probe
 from plimsoll.probes.proxy_between import proxy_words
+from plimsoll.probes.variant_processes import BASE_URL, Watched, watched_of_variants
 from plimsoll.probes.vu_runtimes import own_runtimes_words
 from plimsoll.report.html import write_html
 from plimsoll.report.text import answer_lines
 from plimsoll.runs.reader import RunReader
 from plimsoll.runs.writer import RunFacts, RunWriter
-from plimsoll.study import ProcessSelector, Redactor, Target
+from plimsoll.study import Redactor
 from plimsoll.verbs.databases import secrets_of, watched
 from plimsoll.verbs.known_secrets import redactor_of
 from plimsoll.verbs.listeners import Listeners
@@ -188,7 +189,10 @@ def session(
         if choices.remedy is not None:
             control.remedy(choices.remedy)
         data_volume = _data_volume(plan, control, tell, writer.redactor)
-        processes = _processes(control.target)
+        of_target = _of_target(plan, control.target.url)
+        for why in of_target.unseen.values():
+            tell(why)
+        processes = of_target.selectors
         awake = Awake()
         apart = target_off(plan.config.cpus, processes, tell) if choices.isolate else nullcontext(choices.kept_apart)
         with apart as kept_apart, on_cpus(plan.config.cpus), ExitStack() as spinning:
@@ -199,7 +203,7 @@ def session(
             profiles = spinning.enter_context(profiled(plan.probes, processes, writer, tell))
             sampling = sampling_of(
                 plan.probes,
-                processes,
+                of_target,
                 writer,
                 awake,
                 directory=plan.directory,
@@ -272,11 +276,15 @@ def _data_volume(
     return read
 
 
-def _processes(target: Target) -> list[ProcessSelector]:
-    """The study's processes; without any, whoever listens on the target's port of this host."""
-    if target.processes or not target.url:
-        return list(target.processes)
-    return local_listeners([target.url])
+def _of_target(plan: Plan, url: str | None) -> Watched:
+    """The study's processes, as they are where the variant answers that runs at `url`; without any, whoever listens on
+    its port of this host."""
+    target = plan.target
+    if url is None:
+        return Watched(tuple(target.processes))
+    others = [target.url, *(one.url for one in target.variants.values())]
+    here = {BASE_URL: str(plan.config.env.get(BASE_URL) or url)}
+    return watched_of_variants(target.processes, {"": here}, others)[""]
 
 
 def _script_targets(sampling: Sampling, tell: Callable[[str], None]) -> ScriptTargets:

@@ -182,9 +182,10 @@ def _carry_out(
         if variant is not None:
             control.switch(variant)
         control.reset()
+        sampling.turn_to(processes[trial.variant])
         with ExitStack() as apart:
             if choices.isolate:
-                apart.enter_context(target_off(cpus, setup.target.processes, say))
+                apart.enter_context(target_off(cpus, processes[trial.variant].selectors, say))
             apart.enter_context(on_cpus(cpus))
             yield
 
@@ -195,9 +196,10 @@ def _carry_out(
     skip: Skip = dominated(setup.plan) if setup.plan.analysis.get("stop_at_failure") else lambda trial, records: None
     with told_at_the_end(control, say), control, ExitStack() as around_all:
         databases = around_all.enter_context(watched(setup.probes, writer, say))
+        processes = setup.watched()
         sampling = sampling_of(
             setup.probes,
-            setup.target.processes,
+            next(iter(processes.values())),
             writer,
             Awake(),
             directory=setup.directory,
@@ -205,7 +207,7 @@ def _carry_out(
             say=listeners.note,
             tell=say,
         )
-        session = Session(source, writer, around, skip, sampling, listeners.progress, complete, begin_s)
+        session = Session(source, writer, around, skip, sampling, listeners.progress, complete, begin_s, sampling)
         try:
             with sampling:
                 result = run_trials(setup.plan, session)

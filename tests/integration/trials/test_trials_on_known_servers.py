@@ -183,3 +183,44 @@ def test_a_sweep_gives_the_exponent_and_where_nothing_answers_and_tries_no_large
     law = [one for one in finding["dependencies"] if one["metric"] == "work"]
     if len([cell for cell in finding["cells"] if cell["work_ms"]]) == 3 and law:
         assert law[0]["exponent"] == pytest.approx(1, abs=0.25)
+
+
+@pytest.mark.parametrize("form", ["study", "script"])
+def test_in_each_trial_the_target_s_process_is_that_of_the_variant_s_url(
+    form: str, tmp_path: Path, known_server: Server, verb: Verb
+) -> None:
+    """Seen: A's process was read in B's trials, so that B's CPU for an operation was 0 and it "cost 99 % less"."""
+    (tmp_path / "script.js").write_text(SCRIPT)
+    a, b = (known_server("--servers", 0, "--service-ms", 5, "--constant") for _ in range(2))
+    if form == "study":
+        (tmp_path / "study.yaml").write_text(f"""
+target:
+  url: {a}
+  processes: [{{label: shop, port: {a.rpartition(":")[2]}}}]
+  variants: {{now: {{url: "{a}"}}, next: {{url: "{b}"}}}}
+workload: {{script: script.js, model: closed, groups: [{{name: all, exec: default}}]}}
+""")
+        words: tuple[object, ...] = ("compare", "study.yaml", "--a", "now", "--b", "next", "--users", 4)
+    else:
+        words = ("compare", "script.js", "--a", a, "--b", b)
+    _, finding, said = verb(*words, "--pairs", 2, "--trial", 2, "--warm-up", 1, "-q")
+    run = RunReader(tmp_path / finding["run"])
+    label = "shop" if form == "study" else "target"
+    for trial in run.trials():
+        used = {name: one for name, one in trial["resources"].items() if name.startswith("process:")}
+        assert list(used) == [f"process:{label}"], said
+        assert used[f"process:{label}"]["cpu_cores_used"] > 0.005 and "unseen" not in trial
+    assert {trial["variant"] for trial in run.trials() if "followed" in trial} == ({"b"} if form == "study" else set())
+
+
+def test_a_variant_of_whose_port_nobody_is_seen_to_listen_has_no_cpu_and_says_why(
+    tmp_path: Path, known_server: Server, verb: Verb
+) -> None:
+    a = known_server("--servers", 0, "--service-ms", 5, "--constant")
+    (tmp_path / "script.js").write_text(SCRIPT.replace("__ENV.BASE_URL", f"__ENV.BASE_URL && '{a}'"))
+    command = ("compare", "script.js", "--a", a, "--b", "http://127.0.0.1:9")  # it asks A, whatever the variable says
+    _, finding, _ = verb(*command, "--pairs", 2, "--trial", 2, "--warm-up", 1, "-q")
+    run = RunReader(tmp_path / finding["run"])
+    unseen = [trial.get("unseen", {}) for trial in run.trials() if trial["variant"] == "b"]
+    assert all("no visible process listens on port 9" in one["target"] for one in unseen)
+    assert not any("process:target" in trial["resources"] for trial in run.trials() if trial["variant"] == "b")

@@ -25,7 +25,9 @@ def costs(variant: str, level: float) -> dict[str, float]:
     return {"forum": 3.0 if variant == "b" else 2.0, "accounts": 1.0, "idle": 0.001}
 
 
-def run_of(folder: Path, cost: Cost = costs, experiment: str = "compare", **trial: Any) -> RunReader:
+def run_of(
+    folder: Path, cost: Cost = costs, experiment: str = "compare", of_b: dict[str, Any] | None = None, **trial: Any
+) -> RunReader:
     """Two arms at two levels, 100 operations/s a user, CPU with a scatter of 3 %."""
     random = np.random.default_rng(5)
     writer = RunWriter.create(folder, RunFacts(experiment, t0_unix=1e9), tables=False, redactor=Redactor())
@@ -53,7 +55,8 @@ def run_of(folder: Path, cost: Cost = costs, experiment: str = "compare", **tria
             }
             seconds = {"start_s": 0, "measured_from_s": 1, "end_s": 11, "failed": 0, "requests": 1000}
             resources = {"host": {"cpu_cores_used": 9.0}, **used}
-            writer.append_trial({**about, **seconds, "done_per_s": per_s, "resources": resources, **trial})
+            more = {**trial, **(of_b or {} if name == "b" else {})}
+            writer.append_trial({**about, **seconds, "done_per_s": per_s, "resources": resources, **more})
     return RunReader(writer.path)
 
 
@@ -121,6 +124,55 @@ def test_a_trial_in_which_a_process_was_restarted_is_left_out(tmp_path: Path) ->
 def test_a_trial_in_which_many_requests_failed_is_left_out(tmp_path: Path) -> None:
     assert len(findings_beside(run_of(tmp_path / "few", failed=100), [main_of()])) == 1
     assert findings_beside(run_of(tmp_path / "many", failed=101), [main_of()]) == []
+
+
+def test_a_variant_whose_process_was_not_read_has_no_number_and_is_not_compared(tmp_path: Path) -> None:
+    """Seen: B on another host beside a database of this one, which was all that B "cost"."""
+    why = "forum: 10.0.0.7:8710 is not on this host, so its process is not read."
+
+    def without_forum(variant: str, level: float) -> dict[str, float]:
+        return {"accounts": 1.0} if variant == "b" else costs(variant, level)
+
+    run = run_of(tmp_path, without_forum, of_b={"unseen": {"forum": why}})
+    [found] = checked(findings_beside(run, [main_of()]))
+    assert {cell["variant"] for cell in found["process_work"]} == {"a"} and found["work_changes"] == []
+    assert [(one["variant"], one["level"], one["because"]) for one in found["work_unknown"]] == [
+        ("b", level, why) for level in LEVELS
+    ]
+    assert "costs most of what is known" in found["answer"] and "B beside A" not in found["answer"]
+    assert f"Not known at build=b, 20 users. {why}" in found["answer"]
+
+
+def test_a_process_that_did_nothing_for_one_arm_is_not_seen_and_never_cheaper(tmp_path: Path) -> None:
+    """Seen: A's process read for both arms: "4.47 ms to 0.0479 ms, -98.9 %", with `valid: true`."""
+
+    def wrong_process(variant: str, level: float) -> dict[str, float]:
+        return {"shop": 4.47 if variant == "a" else 0.0005}
+
+    for place, cost in enumerate((wrong_process, lambda variant, level: {"shop": 4.47 if variant == "a" else 0.0})):
+        [found] = checked(findings_beside(run_of(tmp_path / str(place), cost), [main_of()]))
+        assert {cell["variant"] for cell in found["process_work"]} == {"a"} and found["work_changes"] == []
+        assert "-9" not in found["answer"] and "Not known at build=b, 10 users. shop did nothing at" in found["answer"]
+        assert "name it in target.processes" in found["work_unknown"][0]["because"]
+
+
+def test_a_lesser_process_that_one_arm_does_not_use_is_told_and_the_whole_is_compared(tmp_path: Path) -> None:
+    def without_accounts(variant: str, level: float) -> dict[str, float]:
+        return {"forum": 2.0, "accounts": 1.0 if variant == "a" else 0.0}
+
+    [found] = findings_beside(run_of(tmp_path, without_accounts), [main_of()])
+    assert {one["process"] for one in found["work_changes"]} == {EVERY, "forum"} and found["work_unknown"] == []
+    assert any("accounts did nothing at build=b" in note for note in found["notes"])
+
+
+def test_who_was_read_for_a_variant_elsewhere_and_whom_nobody_saw_is_told(tmp_path: Path) -> None:
+    run = run_of(tmp_path / "followed", of_b={"followed": {"forum": 8711}, "unseen": {"worker": "worker: not there."}})
+    [found] = findings_beside(run, [main_of()])
+    assert "forum follows the URL: it is who listens on port 8711 at build=b." in found["notes"]
+    assert "worker: not there." in found["notes"] and len(found["process_work"]) == 4
+    nothing = run_of(tmp_path / "unseen", lambda *_: {}, unseen={"worker": "worker: not there."})
+    [found] = checked(findings_beside(nothing, [main_of()]))
+    assert not found["valid"] and found["answer"].startswith("Cannot tell") and found["invalid_because"]
 
 
 def test_other_experiments_have_steps_and_no_trials(tmp_path: Path) -> None:

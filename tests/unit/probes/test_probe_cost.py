@@ -32,8 +32,10 @@ def test_the_first_question_of_each_probe_is_counted_apart() -> None:
     class Busy:
         source = "busy"
 
+    probe = Busy()
+
     def ask(seconds: float) -> None:
-        with cost.of(Busy()):
+        with cost.of(probe):
             end = time.thread_time() + seconds
             while time.thread_time() < end:
                 pass

@@ -116,3 +116,21 @@ def test_an_error_of_the_callback_ends_sampling_and_is_raised_by_stop():
 def test_an_interval_of_zero_is_refused():
     with pytest.raises(ValueError, match="above 0"):
         Sampler([], print, print, t0_unix=0.0, interval_s=0)
+
+
+def test_probes_of_another_variant_are_asked_once_before_they_count_and_those_left_say_nothing():
+    received = Received()
+    gone = ProbeUnavailable("shop: no process. Start it.")
+    host, a = Scripted("host", {"y": 1.0}), Scripted("process:shop", {"x": 1.0})
+    b = Scripted("process:shop", {"x": 20.0}, {"x": 21.0}, gone)
+    sampler = sampler_of(received, host, a, times=[100.0 + i / 2 for i in range(30)])
+    sampler.sample_once()
+    sampler.turn_to([b], [a])
+    sampler.sample_once()
+    assert [row["values"] for row in received.rows] == [{"y": 1.0}, {"x": 1.0}, {"y": 1.0}, {"x": 21.0}]
+    sampler.sample_once()
+    assert sampler.why_unavailable(b) == str(gone) and sampler.why_unavailable(a) is None
+    for _ in range(2):
+        sampler.turn_to([a], [b])
+        sampler.turn_to([b], [a])
+    assert [message for _, _, message in received.events] == [str(gone)]  # once, not at each turn

@@ -55,6 +55,7 @@ from plimsoll.findings.shape.trials import (
     RequestDependency,
     Stop,
     WorkChange,
+    WorkUnknown,
 )
 from plimsoll.findings.shape.units import (
     Bytes,
@@ -419,6 +420,7 @@ class Finding(TypedDict, total=False):
     request_split: list[RequestSplit]
     process_work: list[ProcessWork]
     work_changes: list[WorkChange]
+    work_unknown: list[WorkUnknown]
     mix: list[MixAtLevel]
     cannot: list[str]
     totals: Totals

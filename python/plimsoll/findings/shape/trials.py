@@ -224,3 +224,12 @@ class WorkChange(TypedDict):
     ratio: Ratio
     interval: list[Ratio]
     pairs: Pairs
+
+
+class WorkUnknown(TypedDict):
+    """A load of a variant at which the CPU of an operation is not known, as who did the work was not read."""
+
+    load: str
+    level: Level
+    variant: str
+    because: str
