@@ -94,7 +94,7 @@ def answer(result: Mapping[str, Any], finding: Mapping[str, Any]) -> str:
 def why_not(generator: Mapping[str, Any]) -> str:
     """Why numbers are not the target's alone, in a clause: the generator, what took CPU time from both, or a
     measurement that does not add up."""
-    if generator["reasons"] and all(reason.endswith(OF_WHAT_WAS_LEFT) for reason in generator["reasons"]):
+    if generator["reasons"] and all(OF_WHAT_WAS_LEFT in reason for reason in generator["reasons"]):
         return OTHERS_TOOK
     flow = {one["words"] for one in generator.get("flow_faults") or ()}
     is_flow = flow and flow >= set(generator["reasons"])

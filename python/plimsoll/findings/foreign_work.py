@@ -16,7 +16,9 @@ NAMED_CORES, NAMED_SHARE = 0.2, 0.10  # of the host; less is the kernel's own wo
 LARGE_SHARE = 0.20  # of the host: the capacity may be a fifth greater without it
 STOLEN_SHARE = 0.10
 THREAD_FULL = 0.95
-OF_WHAT_WAS_LEFT = "so the capacity is that of what was left."
+OF_WHAT_WAS_LEFT = "so the target had only what was left"
+FASTER, MORE = "may answer faster than this run shows", "may carry more than this run shows"
+_MAY = {"throughput": MORE, "response_time": FASTER, "mean_time": FASTER, "counts": "may do more than this run shows"}
 
 
 @dataclass(frozen=True)
@@ -29,16 +31,18 @@ class ForeignWork:
     stolen: bool
     took_capacity: bool
 
-    def words(self, level: str) -> str:
-        """ "At 592/s: other processes used 1.1 of the host's 2 cores, so the capacity is that of what was left."."""
-        return f"At {level}: {self.clause}"
+    def words(self, level: str, rests_on: str) -> str:
+        """ "At 592/s: other processes used 1.1 of the host's 2 cores, so the target had only what was left …";
+        `rests_on`: what the experiment answers (validity.py)."""
+        return f"At {level}: {self.clause(rests_on)}"
 
-    @property
-    def clause(self) -> str:
+    def clause(self, rests_on: str) -> str:
         """The same without its place."""
         who = "the hypervisor took" if self.stolen else "other processes used"
         text = f"{who} {self.cores:.1f} of the host's {self.of:g} cores"
-        return f"{text}, {OF_WHAT_WAS_LEFT}" if self.took_capacity else f"{text}."
+        if not self.took_capacity:
+            return f"{text}."
+        return f"{text}, {OF_WHAT_WAS_LEFT}{f' and {_MAY[rests_on]}' if rests_on in _MAY else ''}."
 
     @property
     def remedy(self) -> str:

@@ -19,7 +19,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from plimsoll.findings.capacity_words import GENERATOR_LIMITED, level_words, why_not
-from plimsoll.findings.foreign_work import HOST_BUSY, foreign_work
+from plimsoll.findings.foreign_work import HOST_BUSY, ForeignWork, foreign_work
 from plimsoll.findings.resources import Means, Step, means_of_steps, target_cores
 from plimsoll.findings.self_diagnosis import LEAST_LAG_MS, THREAD_BUSY, Diagnosis, diagnose, standstill_words
 from plimsoll.findings.validity import ALL, RestsOn, Validity, error_at, of_time
@@ -144,6 +144,7 @@ def generator_health(
     same_host: bool | None = None,
     kept_apart: str | None = None,
     unit: str = "users",
+    asked_of: RestsOn | None = None,
 ) -> dict[str, Any]:
     """Judge `steps`, the deciding ones, with their probe `means` (of the generator's host) and their `seconds`, where
     these are known.
@@ -153,11 +154,12 @@ def generator_health(
     for a part of them counts, and means bear lateness at p99 that percentiles do not; where items are counted, lateness
     counts beside a second. `same_host`: whether target and generator share a host (None: yes if a process of the target
     was probed here, else not known); `kept_apart`: how, in words ("pinned to different cores"); `unit`: of the steps'
-    levels. Keys: healthy, cpu (share of its threads), host_share, lag_p99_ms, same_host, target_cores, generator_cores,
+    levels; `asked_of`: what the experiment answers, for the words, if not what it rests on.
+    Keys: healthy, cpu (share of its threads), host_share, lag_p99_ms, same_host, target_cores, generator_cores,
     foreign_cores, stood_still_s, reasons, remedies, limits (of what was seen, that for which it could not have sent
     more), validity (of each kind of conclusion), notes (what was seen and took nothing away), words.
     """
-    judged = _Judged(steps, means, seconds, unit, kept_apart is not None)
+    judged = _Judged(steps, means, seconds, unit, kept_apart is not None, asked_of or rests_on)
     reasons, remedies = judged.against(rests_on)
     worst_lag = max((float(step.get("lag_p99_ms") or 0.0) for step in steps), default=0.0)
     target = [cores for seen in means if (cores := target_cores(seen)) is not None]
@@ -181,7 +183,7 @@ def generator_health(
         "validity": [one.to_json() for one in judged.validity()],
     }
     told = [f"{standstill_words(still)}."] if still and not any("stood still" in text for text in reasons) else []
-    told += [text for text in judged.foreign_words if text not in reasons]
+    told += [text for text in judged.foreign_words() if text not in reasons]
     return health | {"words": _same_host_words(health), "notes": [*told, *_error_words(judged)]}
 
 
@@ -195,21 +197,26 @@ class _Judged:
         seconds: Sequence[GeneratorSeconds],
         unit: str,
         kept_apart: bool,
+        asked_of: RestsOn,
     ) -> None:
-        self.steps, self.means, self.kept_apart = steps, means, kept_apart
+        self.steps, self.means, self.kept_apart, self.asked_of = steps, means, kept_apart, asked_of
         self.seconds = [*seconds, *(GeneratorSeconds() for _ in range(len(steps) - len(seconds)))]
         self.levels = [level_words(step["level"], unit) for step in steps]
         self.diagnoses = [diagnose(one) for one in self.seconds]
-        self.foreign_words: list[str] = []
+        self._foreign: list[tuple[ForeignWork, str]] = []
         self.foreign_cores: float | None = None
         self.limits: list[str] = []
         for place, (step, seen) in enumerate(zip(steps, means, strict=True)):
             for one in foreign_work(seen, step.get("generator_cores")):
-                self.foreign_words.append(one.words(self.levels[place]))
+                self._foreign.append((one, self.levels[place]))
                 self.foreign_cores = max(self.foreign_cores or 0.0, one.cores)
             for problem in self._all(place, "throughput"):
                 if problem.limits and problem.reason not in self.limits:
                     self.limits.append(problem.reason)
+
+    def foreign_words(self) -> list[str]:
+        """What others took in each step."""
+        return [one.words(level, self.asked_of) for one, level in self._foreign]
 
     def against(self, rests_on: RestsOn, lag: bool = True) -> tuple[list[str], list[str]]:
         """Reasons for which what rests on that is not the target's alone, and their remedies, each once. Without `lag`,
@@ -261,6 +268,9 @@ class _Judged:
 
     def _all(self, place: int, rests_on: RestsOn) -> Iterator[Problem]:
         step, seen, level = self.steps[place], self.means[place], self.levels[place]
+        for work in foreign_work(seen, step.get("generator_cores")):
+            if work.took_capacity:
+                yield Problem(work.words(level, self.asked_of), work.remedy)
         yield from _problems(step, seen, level, rests_on, self.kept_apart)
         yield from _diagnosed(self.diagnoses[place], level, _names(step, rests_on))
 
@@ -352,9 +362,6 @@ def _problems(step: Step, seen: Means, level: str, rests_on: RestsOn, kept_apart
     if competed and not kept_apart:  # else the cores that the generator filled are not the target's
         text = f"CPU of the host was {busy:.0%} busy {at} and the generator took {share:.0%} of it: they competed."
         found.append(Problem(text, _OTHER_HOST))
-    for work in foreign_work(seen, step.get("generator_cores")):
-        if work.took_capacity:
-            found.append(Problem(work.words(level), work.remedy))
     late = _late_words(step, rests_on)
     if late is not None:
         text = f"The generator itself was late {at}: {late}."

@@ -107,6 +107,7 @@ def hold_findings(
         same_host=same_host,
         kept_apart=kept_apart,
         unit=facts["unit"],
+        asked_of="response_time",
     )
     flow = flow_of_run(run)
     asked = None if keep else asked_load(flow[of_step(flow, held)])

@@ -185,7 +185,8 @@ def _beside_others(counting: Sequence[Trial], of_trial: Mapping[int, GeneratorSe
     most, number = max(took, key=lambda one: (one[0].took_capacity, one[0].cores))
     trials = len({number for _, number in took})
     of = f"{trials} of {len(counting)} trials that count"
-    return [f"Others took CPU time of the host in {of}. The worst was trial {number}: {most.clause} {most.remedy}"]
+    worst = f"{most.clause('response_time')} {most.remedy}"
+    return [f"Others took CPU time of the host in {of}. The worst was trial {number}: {worst}"]
 
 
 def _kept(snapshots: Iterable[Snapshot], flow: list[FlowSecond]) -> Iterator[Snapshot]:

@@ -155,7 +155,7 @@ def test_other_clients_of_a_peer_are_told_and_this_process_is_none_of_them(watch
             [label] = [one for one in watched.processes if one != "front"]
             assert watched.asked(2)[f"sockets:{label}"]["connections_of_others"] == 0
         time.sleep(0.1)
-        watched._sampling._target._connected._own_asked_s -= 20  # as if that were long ago
+        watched._sampling._now.target._connected._own_asked_s -= 20  # as if that were long ago
         with repeated(lambda: ask(other)):
             assert watched.asked(6)[f"sockets:{label}"]["connections_of_others"] == 1
         assert watched.asked(3)[f"sockets:{label}"]["connections_of_others"] == 0  # it is there, and at rest

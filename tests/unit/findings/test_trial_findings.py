@@ -141,7 +141,7 @@ def test_trials_beside_which_others_took_the_host_say_so_in_the_notes() -> None:
     notes = sound_trials(made, *late_seconds(0.0), rests_on="middle").generator["notes"]
     assert [one.partition(" Stop")[0] for one in notes] == [
         "Others took CPU time of the host in 1 of 3 trials that count. The worst was trial 2: other processes used 1.6 "
-        "of the host's 2 cores, so the capacity is that of what was left."
+        "of the host's 2 cores, so the target had only what was left and may answer faster than this run shows."
     ]
     assert not sound_trials(made[:1], *late_seconds(0.0), rests_on="middle").generator["notes"]
 

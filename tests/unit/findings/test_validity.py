@@ -154,8 +154,8 @@ def test_work_of_others_on_a_full_host_is_named_and_voids_what_it_took() -> None
     health = generator_health([deciding], [block()], unit="users")
     assert not health["healthy"] and health["foreign_cores"] == pytest.approx(1.11)
     assert (
-        "other processes used 1.1 of the host's 2 cores, so the capacity is that of what was left"
-        in health["reasons"][0]
+        "other processes used 1.1 of the host's 2 cores, so the target had only what was left and may carry more than "
+        "this run shows." in health["reasons"][0]
     )
     assert health["limits"] == [] and "target.processes" in health["remedies"][0]
     assert not_alone(health).endswith("because others took CPU time of its host.")
@@ -227,3 +227,21 @@ def test_an_objective_is_void_only_where_the_lag_reaches_across_its_limit(
 def test_an_error_rate_bears_any_lag() -> None:
     entry = {"objective": "error_rate<=1%", "unit": "ratio", "verdict": "failed", "verdicts": []}
     assert objectives_within([entry], [step(10, "good", lag_p99_ms=500)]) == [entry]
+
+
+@pytest.mark.parametrize(
+    ("words", "asked"),
+    [
+        ("may carry more", {}),
+        ("may answer faster", {"asked_of": "response_time"}),
+        ("may answer faster", {"rests_on": "mean_time"}),
+        ("may do more", {"rests_on": "counts"}),
+    ],
+)
+def test_what_others_took_is_worded_by_what_the_experiment_answers(words: str, asked: Any) -> None:
+    """Seen: "so the capacity is that of what was left" in hold, compare and grow."""
+    health = generator_health([step(592, "bad", generator_cores=0.14)], [block()], unit="users", **asked)
+    told = [*health["reasons"], *health["notes"], *(one for v in health["validity"] for one in v["because"])]
+    others = {one for one in told if "other processes used" in one}
+    assert len(others) == 1 and f"had only what was left and {words} than" in others.pop()
+    assert not any("capacity" in one for one in told)
