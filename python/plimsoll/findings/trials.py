@@ -105,7 +105,7 @@ def trials_finding(
         "valid": valid,
         "level_unit": level_unit,
         **own,
-        "evidence": as_data([of_trials(sound.of(sound.rests_on), level_unit, "Trials that count"), *evidence]),
+        "evidence": as_data([*_evidence_of_trials(sound, level_unit), *evidence]),
         "excluded": sound.excluded,
         "generator": sound.generator,
         "invalid_because": [] if valid else list(invalid_because),
@@ -113,6 +113,15 @@ def trials_finding(
         "next": list(next_steps),
         "run": run_path,
     }
+
+
+def _evidence_of_trials(sound: SoundTrials, level_unit: str) -> Iterator[Evidence]:
+    """The trials that count, and of how many of them the times count that the answer rests on, where not of all."""
+    counted, rests_on = sound.of("counts"), sound.of(sound.rests_on)
+    yield of_trials(counted, level_unit, "Trials that count")
+    if len(rests_on) < len(counted):
+        times = "high percentiles" if sound.rests_on == "tail" else "response times"
+        yield of_trials(rests_on, level_unit, f"Of these, those whose {times} count")
 
 
 def first_steps(sound: SoundTrials, status: str, run_path: str | None) -> list[str]:
