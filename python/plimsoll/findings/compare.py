@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from plimsoll.findings.anomalies import anomalies
@@ -26,13 +29,42 @@ from plimsoll.findings.trials import (
     sound_trials,
     trials_finding,
 )
-from plimsoll.findings.words import ratio_words
+from plimsoll.findings.words import interval_words, ratio_words, time_words
 from plimsoll.runs.endpoints import QUANTILES
 from plimsoll.runs.snapshot import Snapshot
 
 QUESTION = "Is B slower than A?"
 _SAMPLES_BEYOND = 20
+TOO_LONG_S, TIMES_SPENT = 3600.0, 10.0  # what nobody waits for to settle one comparison
 _TOO_FEW = "Fewer than two trials of A and of B are complete and have answers to compare."
+
+
+@dataclass(frozen=True)
+class PairTime:
+    """How long a pair takes at all levels, and all trials of this comparison took, in seconds."""
+
+    pair_s: float
+    spent_s: float
+
+    @classmethod
+    def of(cls, trials: Sequence[Mapping[str, Any]], levels: int) -> PairTime | None:
+        """As these trials took, with what is done between them; None without any."""
+        if not trials or any("end_s" not in trial for trial in trials):
+            return None
+        load_s = [float(trial["end_s"] - trial["start_s"]) for trial in trials]
+        ends = sorted(float(trial["ended_unix"]) for trial in trials if trial.get("ended_unix"))
+        each = [after - before for before, after in pairwise(ends)] or load_s
+        trial_s = max(statistics.median(each), statistics.median(load_s))
+        return cls(2 * levels * trial_s, len(trials) * trial_s)
+
+    def words(self, pairs: int) -> str:
+        """ "about 5 h"."""
+        return f"about {time_words(pairs * self.pair_s)}"
+
+    def is_too_long(self, pairs: int) -> bool:
+        """Whether other advice comes first: over an hour, and ten times of what this one took."""
+        needed_s = pairs * self.pair_s
+        return needed_s > TOO_LONG_S and needed_s > TIMES_SPENT * self.spent_s
 
 
 def compare_finding(
@@ -56,13 +88,14 @@ def compare_finding(
     failures = failure_changes([*counted, *sound.silent])
     verdict = _verdict([one for one in found if one.primary])
     answered = any(one.effect is not None for one in found if one.primary)
+    pairs = PairTime.of(trials, len(plan["levels"])) if paired else None
     own = {
         "verdict": verdict,
         "a": labels.get("a", "A"),
         "b": labels.get("b", "B"),
         "margin": margin,
         "pairs_planned": plan["repetitions"],
-        "sentences": [_sentence(one, margin) for one in found if one.primary],
+        "sentences": [_sentence(one, margin, pairs) for one in found if one.primary],
         "comparisons": [one.to_json(margin) for one in found],
         "pairs": _pairs(found),
         "failures": [{"load": one.load, "a": one.a, "b": one.b, "p": one.p} for one in failures],
@@ -78,7 +111,7 @@ def compare_finding(
         valid=answered,
         invalid_because=sound.words(labels.get) or [_TOO_FEW],
         notes=[*_notes(found, plan), *(sound.words(labels.get) if answered else []), *notes],
-        next_steps=[*first_steps(sound, status, run_path), *_next_steps(verdict, found, margin, status)]
+        next_steps=[*first_steps(sound, status, run_path), *_next_steps(verdict, found, margin, status, pairs)]
         or ["Nothing: the question is answered."],
         run_path=run_path,
         level_unit=plan.get("unit", "users"),
@@ -171,7 +204,9 @@ def _change(one: Comparison) -> str:
     low, high = one.bounds
     ratio = one.effect.ratio
     unit = "pairs" if one.paired else "runs of each"
-    how_sure = f"{confidence_words(one.alpha)} interval {ratio_words(low)} to {ratio_words(high)}"
+    interval = interval_words(low, high)
+    colon = "" if "%" in interval or "times" in interval else ":"
+    how_sure = f"{confidence_words(one.alpha)} interval{colon} {interval}"
     return f"{ratio_words(ratio)} ({how_sure}, {min(len(one.a), len(one.b))} {unit})"
 
 
@@ -180,7 +215,7 @@ def confidence_words(alpha: float) -> str:
     return f"{100 * (1 - alpha):.5g} %"
 
 
-def _sentence(one: Comparison, margin: float) -> str:
+def _sentence(one: Comparison, margin: float, pairs: PairTime | None) -> str:
     """One comparison in a sentence, with its values, its verdict and what would settle it."""
     if one.effect is None:
         return f"{_place(one)}: cannot tell. {' '.join(one.reasons)}"
@@ -197,7 +232,8 @@ def _sentence(one: Comparison, margin: float) -> str:
         have = min(len(one.a), len(one.b))
         unit_words = "pairs" if one.paired else "runs of each"
         text += (
-            f" About {wanted:,} {unit_words} ({wanted - have:,} more) would settle it, if it is what it seems."
+            f" About {wanted:,} {unit_words} ({wanted - have:,} more{_long(pairs, wanted)}) would settle it, if it is "
+            "what it seems."
             if wanted is not None
             else " No number of pairs that anybody makes would settle it at this scatter."
         )
@@ -246,15 +282,29 @@ def _needed(statistic: str) -> int:
     return math.ceil(_SAMPLES_BEYOND / (1 - quantile) - 1e-9) if quantile else 1
 
 
-def _next_steps(verdict: str, found: Sequence[Comparison], margin: float, status: str) -> list[str]:
+def _long(pairs: PairTime | None, wanted: int) -> str:
+    return f"; {wanted:,} take {pairs.words(wanted)}" if pairs is not None else ""
+
+
+def _next_steps(
+    verdict: str, found: Sequence[Comparison], margin: float, status: str, pairs: PairTime | None
+) -> list[str]:
     steps = []
     wanted = [one.pairs_to_settle(margin) for one in found if one.primary]
     known = [pairs for pairs in wanted if pairs is not None]
     if known and status != "interrupted":
         flag = f"--pairs {max(known)}" if found and found[0].paired else f"{max(known)} runs of each"
-        steps.append(
-            f"Make a new comparison with {flag}: adding to this one until it shows something would raise false alarms."
-        )
+        takes = f" ({pairs.words(max(known))})" if pairs is not None else ""
+        if pairs is not None and pairs.is_too_long(max(known)):
+            steps.append(
+                "Make the trials scatter less: on a quieter machine, or longer (--trial). Or ask a coarser question, "
+                f"with a larger --margin than {percent(margin)}. As it is, it would take --pairs {max(known)}{takes}."
+            )
+        else:
+            steps.append(
+                f"Make a new comparison with {flag}{takes}: adding to this one until it shows something would raise "
+                "false alarms."
+            )
     if verdict == "slower":
         steps.append("Find the operations that became slower in the table of all comparisons, and profile those.")
     return steps

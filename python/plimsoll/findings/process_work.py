@@ -17,7 +17,7 @@ from plimsoll.findings.evidence import TRIALS, Evidence, as_data
 from plimsoll.findings.held_windows import cell_words
 from plimsoll.findings.trials import left_out, tells_of_work
 from plimsoll.findings.unread_processes import Unread, followed_words, idle_cells, whole
-from plimsoll.findings.words import ms_words, ratio_words, share_words
+from plimsoll.findings.words import interval_words, ms_words, ratio_words, share_words
 from plimsoll.stats.log_ratio import paired_log_ratio
 from plimsoll.stats.mean_interval import mean_interval
 
@@ -203,7 +203,7 @@ def _answer(cells: Sequence[Cell], changes: Sequence[Mapping[str, Any]], is_part
 def _change_words(one: Mapping[str, Any]) -> str:
     """ "forum 2.1 to 3.4 ms, +62 % (95 %: +58 % to +66 %)"."""
     low, high = one["interval"]
-    change = f"{ratio_words(one['ratio'])} (95 %: {ratio_words(low)} to {ratio_words(high)})"
+    change = f"{ratio_words(one['ratio'])} (95 %: {interval_words(low, high)})"
     return f"{one['process']} {ms_words(one['a_ms'])} to {ms_words(one['b_ms'])}, {change}"
 
 
@@ -242,7 +242,7 @@ def _table_of_changes(changes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
                 ms_words(one["a_ms"]),
                 ms_words(one["b_ms"]),
                 ratio_words(one["ratio"]),
-                " to ".join(map(ratio_words, one["interval"])),
+                interval_words(*one["interval"]),
                 str(one["pairs"]),
             ]
             for one in changes

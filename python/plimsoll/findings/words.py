@@ -8,6 +8,7 @@ import re
 from plimsoll.findings.capacity_words import number
 
 MIB = 2**20
+SAYS_NOTHING = 5.0  # an interval from a fifth to five times leaves every answer open that anybody asks for
 
 
 def ms_words(ms: float) -> str:
@@ -52,6 +53,14 @@ def ratio_words(ratio: float) -> str:
         return f"{ratio:.2g} times" if ratio < 100 else f"{ratio:,.0f} times"
     change = 100 * (ratio - 1)
     return "0 %" if abs(change) < 0.005 else f"{change:+.1f} %" if abs(change) >= 0.1 else f"{change:+.2f} %"
+
+
+def interval_words(low: float, high: float) -> str:
+    """An interval of a ratio as changes: "-2.1 % to +20.5 %"; one that allows a factor of five either way says nothing:
+    "cannot be told"."""
+    if low <= 1 / SAYS_NOTHING and high >= SAYS_NOTHING:
+        return "cannot be told"
+    return f"{ratio_words(low)} to {ratio_words(high)}"
 
 
 def share_words(share: float) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from plimsoll.findings.trials import SILENT
-from plimsoll.findings.words import ratio_words
+from plimsoll.findings.words import interval_words, ratio_words
 from plimsoll.report import trial_charts, wording
 from plimsoll.report.run_evidence import RunEvidence
 from plimsoll.report.time_charts import Chart
@@ -94,7 +94,7 @@ def _comparison_row(one: Mapping[str, Any]) -> tuple[list[str], str, str]:
     change, span = wording.NOTHING, wording.NOTHING
     if wording.is_number(one.get("ratio")) and interval:
         change = ratio_words(one["ratio"])
-        span = " to ".join(ratio_words(value) for value in interval)
+        span = interval_words(*interval)
         span += f" ({100 * one['confidence']:.4g} %)"
     name = one.get("operation") or one.get("request") or "all requests"
     cells = [str(name), one["statistic"], one["load"], wording.number(one["a"]) + unit, wording.number(one["b"]) + unit]

@@ -18,6 +18,7 @@ from plimsoll.findings.decompose import decompose_finding
 from plimsoll.findings.exit_codes import exit_code
 from plimsoll.findings.sweep import sweep_finding
 from plimsoll.findings.trials import Figure, left_out, sound_trials
+from plimsoll.findings.words import interval_words, time_words
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.snapshot import Series, Snapshot
 from plimsoll.runs.writer import RunFacts, RunWriter
@@ -154,6 +155,43 @@ def test_failures_and_throughput_of_a_late_trial_count_and_its_times_do_not() ->
     assert pairs["p95"] == pairs["mean"] == 9 and pairs["throughput"] == 10
     assert finding["failures"] and finding["excluded"][0]["keeps"] == ["counts"]
     assert any("The response times are left out of trial 1 (a, 10 users)" in text for text in finding["notes"])
+
+
+def test_trials_that_count_are_one_number_and_those_whose_percentiles_count_another() -> None:
+    """Seen: "Trials that count: 5 trials" beside "12 of 12 trials that count" and 6 pairs."""
+    seconds, rows = late_seconds(0.1)
+    finding = checked(compare_finding(COMPARE, trials_of(scattered(1.0)), seconds, rows, run_path="runs/x"))
+    told = {one["about"]: one["count"] for one in finding["evidence"] if one["unit"] == "trials"}
+    assert told == {"Trials that count": 20, "Of these, those whose high percentiles count": 19}
+
+
+@pytest.mark.parametrize(("trial_s", "is_long"), [(1, False), (600, True)])
+def test_what_would_settle_it_says_how_long_and_what_comes_first_where_that_is_hours(
+    trial_s: int, is_long: bool
+) -> None:
+    """Seen: "Make a new comparison with --pairs 726", which was 5 hours and not said to be."""
+    trials = [
+        {**one, "start_s": trial_s * at, "end_s": trial_s * (at + 1), "ended_unix": 1e9 + trial_s * at}
+        for at, one in enumerate(trials_of(scattered(1.02, noise=0.3, count=6)))
+    ]
+    finding = checked(compare_finding(COMPARE, trials, run_path="runs/x"))
+    pairs = finding["comparisons"][0]["pairs_to_settle"]
+    assert finding["verdict"] == "undecided" and pairs > 60
+    length = time_words(2 * trial_s * pairs)
+    assert f"{pairs:,} take about {length}) would settle it" in finding["sentences"][0]
+    [step] = [one for one in finding["next"] if f"--pairs {pairs}" in one]
+    assert f"--pairs {pairs} (about {length})" in step
+    assert step.startswith("Make the trials scatter less: on a quieter machine") is is_long
+
+
+def test_an_interval_that_says_nothing_is_not_written_as_numbers() -> None:
+    """Seen: "99 % interval -100.0 % to any"."""
+    assert interval_words(0.0, 1e9) == interval_words(0.1, 12.0) == "cannot be told"
+    assert interval_words(0.98, 1.205) == "-2.0 % to +20.5 %"
+    finding = compared([(100.0, 20.0), (100.0, 900.0)])
+    assert (
+        "(99 % interval: cannot be told, 2 pairs)" in finding["answer"] and "any" not in finding["sentences"][0].split()
+    )
 
 
 def test_a_trial_that_the_generator_limited_takes_its_pair_out_and_is_named() -> None:
