@@ -107,9 +107,10 @@ def test_the_ceiling_of_links_has_one_digit_more_than_its_figures_allow() -> Non
 
 
 def test_not_contradicted_and_not_shown_that_1000_users_overload_the_integration() -> None:
-    """The published counts alone rise in less than proportion and do not flatten."""
+    """The published counts alone rise in less than proportion and do not flatten: 1,000 users bring 92 % of what 500
+    promise, which is between carried and not."""
     found = levels("published-links.csv")
-    assert found["capacity"]["bad"] is None and found["capacity"]["good"] == MODEL["overloaded users"]
+    assert found["capacity"]["bad"] is None and found["capacity"]["good"] == 900 < MODEL["overloaded users"]
     assert "in less than proportion" in found["answer"]
     assert found["capacity"]["most_per_s"] * 3600 == pytest.approx(MODEL["overloaded links"])
     assert found["capacity"]["gains"][-1] < 0.8
