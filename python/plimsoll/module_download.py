@@ -45,10 +45,10 @@ def download(url: str, whole_s: float = WHOLE_S) -> bytes:
     thread = threading.Thread(target=fetch, name="module download", daemon=True)
     thread.start()
     thread.join(whole_s)
+    if not contents and time.monotonic() >= until_s:
+        raise _too_slow(whole_s)
     if errors:
         raise errors[0]
-    if not contents:
-        raise _too_slow(whole_s)
     return contents[0]
 
 
@@ -131,7 +131,7 @@ def _body(answer: HTTPResponse, until_s: float) -> bytes:
         if len(content) > MOST_BYTES:
             raise NotFetchedError(f"It could not be fetched: it is larger than {MOST_BYTES // 2**20} MiB.")
         if time.monotonic() > until_s:
-            raise _too_slow(WHOLE_S)  # nobody waits any more
+            raise TimeoutError  # nobody waits any more
     if answer.length:  # http.client takes a body that ends early for whole
         raise NotFetchedError(
             f"It could not be fetched: its body ended {answer.length:,} bytes early. Run again; if that helps nothing, "

@@ -213,4 +213,4 @@ def _refuse(told: Settings, key: str, is_refused: bool, why: str) -> None:
 
 
 def _origin(told: Settings, key: str) -> str:
-    return told.origins.get(key, f"--{BY_KEY[key].flag}")
+    return told.origins.get(key, f"--{BY_KEY[key].flag}" if key in BY_KEY else f"options.{key}")

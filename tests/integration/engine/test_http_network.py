@@ -175,7 +175,9 @@ def test_rps_is_a_limit_over_all_threads(tmp_path: Path, known_server: Server) -
         EngineConfig(script=script, env={"URL": known_server("--site")}, options=options, threads=2)
     ).begin()
     list(run.snapshots())
-    assert 60 <= run.result()["summary"]["metrics"]["http_reqs"]["values"]["count"] <= 40 * 3 + 8
+    made = run.result()["summary"]["metrics"]["http_reqs"]["values"]
+    seconds = made["count"] / made["rate"]  # a busy machine ends it later
+    assert 60 <= made["count"] <= 40 * seconds + 8
 
 
 def test_local_addresses_and_connections_that_are_not_kept(tmp_path: Path, known_server: Server) -> None:
