@@ -241,7 +241,7 @@ def test_an_error_rate_bears_any_lag() -> None:
 def test_what_others_took_is_worded_by_what_the_experiment_answers(words: str, asked: Any) -> None:
     """Seen: "so the capacity is that of what was left" in hold, compare and grow."""
     health = generator_health([step(592, "bad", generator_cores=0.14)], [block()], unit="users", **asked)
-    told = [*health["reasons"], *health["notes"], *(one for v in health["validity"] for one in v["because"])]
+    told = [*health["reasons"], *health["notes"], *(one for v in health["validity"] for one in v.get("because") or ())]
     others = {one for one in told if "other processes used" in one}
     assert len(others) == 1 and f"had only what was left and {words} than" in others.pop()
     assert not any("capacity" in one for one in told)
