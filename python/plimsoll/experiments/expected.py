@@ -98,8 +98,7 @@ class ExpectedLevel:
     @property
     def _held_s(self) -> int:
         """Seconds for which the expected level was held."""
-        watch = self._watches.get(self._settings.expected_level or 0.0)
-        return watch.seconds if watch is not None else 0
+        return self._watch_at(self._settings.expected_level or 0.0).seconds
 
     def _is_awaited(self, until_s: float) -> bool:
         """Whether an objective is undecided and about to be decided before the level was held for so long, by what was

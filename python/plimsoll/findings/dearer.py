@@ -16,7 +16,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from plimsoll.findings.resources import Means, Step, says_nothing
+from plimsoll.findings.resources import Means, Step, core_speed, cpu_ms_of_processes, says_nothing
 from plimsoll.stats.trend import theil_sen
 
 LOADED = 0.7  # of the throughput of the step that did most
@@ -28,18 +28,21 @@ LEAST_OF_WORK = 0.05  # that the growth of one process must be of the CPU of all
 def dearer_process(steps: Sequence[Step], means: Sequence[Means]) -> dict[str, Any] | None:
     """The process whose CPU an operation rose most over the run, from which to which; None where none did by a
     quarter, or too few steps were alike to tell."""
-    known = [(step, seen) for step, seen in zip(steps, means, strict=True) if _tells(step) and _speed(seen)]
+    known = [(step, seen) for step, seen in zip(steps, means, strict=True) if _tells(step) and core_speed(seen)]
     most = max((step["done_per_s"] for step, _ in known), default=0.0)
     chosen = [(step, seen) for step, seen in known if step["done_per_s"] >= LOADED * most]
     if len(chosen) < 2:
         return None
-    usual = sum(_speed(seen) for _, seen in chosen) / len(chosen)
-    alike = [(step, _costs_ms(step, seen, usual)) for step, seen in chosen]
-    (first, at_first), (last, at_last) = alike[0], alike[-1]
+    usual = sum(core_speed(seen) for _, seen in chosen) / len(chosen)
+    costs_ms = [
+        {label: ms * core_speed(seen) / usual for label, ms in cpu_ms_of_processes(seen, step["done_per_s"]).items()}
+        for step, seen in chosen
+    ]
+    at_first, at_last = costs_ms[0], costs_ms[-1]
     risen = [
         (at_last[label] - at_first[label], label)
         for label in at_first
-        if _is_risen([cost.get(label, 0.0) for _, cost in alike])
+        if _is_risen([cost.get(label, 0.0) for cost in costs_ms])
     ]
     if not risen:
         return None
@@ -51,9 +54,9 @@ def dearer_process(steps: Sequence[Step], means: Sequence[Means]) -> dict[str, A
         "from_ms": at_first[label],
         "to_ms": at_last[label],
         "share": rise_ms / sum(at_first.values()),
-        "from_s": first["end_s"],
-        "to_s": last["measured_from_s"],
-        "steps": len(alike),
+        "from_s": chosen[0][0]["end_s"],
+        "to_s": chosen[-1][0]["measured_from_s"],
+        "steps": len(chosen),
     }
 
 
@@ -61,20 +64,6 @@ def _tells(step: Step) -> bool:
     """Whether a step was held for long enough, and neither overloaded the target nor was disturbed."""
     is_held = step["verdict"] in ("good", "undecided") and step["end_s"] - step["measured_from_s"] >= LEAST_S
     return bool(is_held and step["done_per_s"] > 0 and not says_nothing(step))
-
-
-def _speed(seen: Means) -> float:
-    """Of the target's cores; 0 where nobody knows."""
-    return seen.get("core_speed", {}).get("work_per_cpu_s", 0.0)
-
-
-def _costs_ms(step: Step, seen: Means, usual: float) -> dict[str, float]:
-    """CPU in ms of each process for an operation, on cores of usual speed."""
-    return {
-        source.removeprefix("process:"): 1000 * values["cpu_cores_used"] / step["done_per_s"] * _speed(seen) / usual
-        for source, values in seen.items()
-        if source.startswith("process:") and values.get("cpu_cores_used")
-    }
 
 
 def _is_risen(costs: Sequence[float]) -> bool:

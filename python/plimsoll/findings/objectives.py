@@ -13,6 +13,7 @@ from typing import Any
 
 from plimsoll.findings.capacity_words import level_words, number
 from plimsoll.findings.resources import Step
+from plimsoll.findings.sustainable import bounds_of_verdicts
 from plimsoll.findings.words import ms_words, share_words, time_words
 from plimsoll.runs.objective_samples import Samples, Wanted, Watch, needed_samples
 from plimsoll.runs.snapshot import Snapshot
@@ -89,11 +90,7 @@ def _entry(
     half the error; the other half is left for this one."""
     judged = {level: levels[level].judged(ERROR / 2 if level in early else ERROR) for level in sorted(levels)}
     verdicts = [_at_level(objective.limit, level, levels[level], one) for level, one in judged.items()]
-    failed_from = min((item["level"] for item in verdicts if item["verdict"] == "failed"), default=None)
-    below = [
-        i["level"] for i in verdicts if i["verdict"] == "met" and (failed_from is None or i["level"] < failed_from)
-    ]
-    met_up_to = max(below, default=None)
+    met_up_to, failed_from = bounds_of_verdicts(verdicts)
     subject = {"request": objective.request} if objective.request else {"operation": objective.operation}
     entry: dict[str, Any] = {**subject, "objective": objective.text, "unit": objective.limit.unit}
     entry |= {"met_up_to": met_up_to, "failed_from": failed_from}

@@ -15,6 +15,7 @@ from typing import Any
 
 from plimsoll.findings.evidence import TRIALS, Evidence, as_data
 from plimsoll.findings.held_windows import cell_words
+from plimsoll.findings.resources import cpu_ms_of_processes
 from plimsoll.findings.trials import left_out, tells_of_work
 from plimsoll.findings.unread_processes import Unread, followed_words, idle_cells, whole
 from plimsoll.findings.words import interval_words, ms_words, ratio_words, share_words
@@ -96,12 +97,7 @@ def _work_of(trial: Trial) -> dict[str, float]:
     per_s = trial.get("done_per_s")
     if not per_s:
         return {}
-    used = {
-        source.removeprefix("process:"): float(values["cpu_cores_used"])
-        for source, values in trial.get("resources", {}).items()
-        if source.startswith("process:") and "cpu_cores_used" in values
-    }
-    return {label: 1000 * cores / per_s for label, cores in used.items()}
+    return cpu_ms_of_processes(trial.get("resources", {}), per_s)
 
 
 def _cells(plan: Mapping[str, Any], trials: Sequence[Trial]) -> Iterator[Cell]:

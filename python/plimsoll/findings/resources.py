@@ -80,6 +80,21 @@ def processes(means: Means) -> dict[str, dict[str, float]]:
     return {source.partition(":")[2]: values for source, values in means.items() if source.startswith("process:")}
 
 
+def cpu_ms_of_processes(means: Means, per_s: float) -> dict[str, float]:
+    """CPU in ms that each process of the target uses for an operation, of which `per_s` (> 0) are done in a second: the
+    demand of the utilisation law (Denning and Buzen 1978)."""
+    return {
+        label: 1000 * values["cpu_cores_used"] / per_s
+        for label, values in processes(means).items()
+        if "cpu_cores_used" in values
+    }
+
+
+def core_speed(means: Means) -> float:
+    """Pieces of work per CPU second of the target's cores; 0 where nobody knows."""
+    return means.get("core_speed", {}).get("work_per_cpu_s", 0.0)
+
+
 def shared_peers(means: Means) -> dict[str, float]:
     """Peers that work for others as well: {label: connections of others that were at work}."""
     return {

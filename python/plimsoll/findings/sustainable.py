@@ -49,6 +49,13 @@ def _is_open(good: float | None, level: float | None, failed_from: float | None)
     return failed_from is None or failed_from > good
 
 
+def bounds_of_verdicts(verdicts: Sequence[Mapping[str, Any]]) -> tuple[float | None, float | None]:
+    """Up to which level an objective is met, and from which on it fails, by its verdicts at levels."""
+    failed_from = min((one["level"] for one in verdicts if one.get("verdict") == "failed"), default=None)
+    met = [one["level"] for one in verdicts if one.get("verdict") == "met"]
+    return max((level for level in met if failed_from is None or level < failed_from), default=None), failed_from
+
+
 def bounds_for_headroom(
     good: float | None, bad: float | None, objectives: Sequence[Mapping[str, Any]]
 ) -> tuple[float | None, float | None]:

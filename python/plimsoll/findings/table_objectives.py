@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from plimsoll.findings.objectives import VERDICTS
+from plimsoll.findings.sustainable import bounds_of_verdicts
 from plimsoll.listed_names import listed
 from plimsoll.nearest_word import nearest
 from plimsoll.runs.objective_samples import Wanted, needed_samples
@@ -42,9 +43,7 @@ def _entry(wanted: Wanted, table: StepTable, reference: float | None) -> dict[st
     whole = len(found) == 1 and not rows
     verdicts = [_verdict(wanted.limit, row) for row in sorted(found if whole else rows, key=lambda row: row.level or 0)]
     leveled = [item for item in verdicts if item["level"] is not None]
-    failed_from = min((item["level"] for item in leveled if item["verdict"] == "failed"), default=None)
-    met = [i["level"] for i in leveled if i["verdict"] == "met" and (failed_from is None or i["level"] < failed_from)]
-    met_up_to = max(met, default=None)
+    met_up_to, failed_from = bounds_of_verdicts(leveled)
     verdict = verdicts[0]["verdict"] if whole else _at(met_up_to, failed_from, reference)
     entry: dict[str, Any] = {
         **({"request": wanted.request} if wanted.request else {"operation": wanted.operation}),

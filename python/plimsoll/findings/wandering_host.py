@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from plimsoll.findings.capacity_words import level_words
-from plimsoll.findings.resources import Means, Step
+from plimsoll.findings.resources import Means, Step, core_speed
 
 LEAST_SHARE = 0.10
 LOADED = 0.7
@@ -18,7 +18,7 @@ def host_words(steps: Sequence[Step], means: Sequence[Means], unit: str) -> list
     known = [
         (speed, step)
         for step, seen in zip(steps, means, strict=True)
-        if step["done_per_s"] >= LOADED * best > 0 and (speed := seen.get("core_speed", {}).get("work_per_cpu_s"))
+        if step["done_per_s"] >= LOADED * best > 0 and (speed := core_speed(seen))
     ]
     if not known:
         return []

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from plimsoll.findings.seen_overload import overload_of
+from plimsoll.findings.sustainable import bounds_of_verdicts
 from plimsoll.findings.validity import invalid_for
 from plimsoll.report import wording
 from plimsoll.report.wording import is_number
@@ -285,12 +285,8 @@ def objective_verdict(objective: ObjectiveLine, level: float | None) -> str:
     found = [str(item.get("verdict")) for item in objective.verdicts if item.get("level") == level]
     if not found or found[-1] != "undecided" or not is_number(level):
         return found[-1] if found else "unknown"
-    levels = {
-        verdict: [one["level"] for one in objective.verdicts if one["verdict"] == verdict and is_number(one["level"])]
-        for verdict in ("met", "failed")
-    }
-    below = [met for met in levels["met"] if met < min(levels["failed"], default=math.inf)]
-    return "met" if max(below, default=level) > level else "undecided"
+    met_up_to, _ = bounds_of_verdicts([one for one in objective.verdicts if is_number(one.get("level"))])
+    return "met" if met_up_to is not None and met_up_to > level else "undecided"
 
 
 def levels_per_user(finding: Mapping[str, Any]) -> float | None:

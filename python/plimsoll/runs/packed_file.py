@@ -33,8 +33,8 @@ _RESTORE = "It was changed or is damaged: restore it, or make the run again."
 _READ_BYTES = 1 << 16
 _PIECE_BYTES = 1 << 20  # unpacked at once, however well it was compressed
 MOST_LINE_BYTES = 1 << 26  # a second of 20,000 series with the buckets of each
-# What Plimsoll writes unpacks to a few hundred times its size at most; more than this is a file made to fill memory.
 MOST_HELD = 1 << 25  # of a frame, which is a minute: of 2,000 series about as much
+# What Plimsoll writes unpacks to a few hundred times its size at most; more than this is a file made to fill memory.
 MOST_UNPACKED, TRUSTED_BYTES = 3000, 1 << 28
 
 
