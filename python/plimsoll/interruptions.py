@@ -1,5 +1,6 @@
-"""Moments that Ctrl-C may not cut in two, such as between the start of a process and the note that it was started, and
-the time from the end of a load to its answer, which only the second one cuts."""
+"""Moments that Ctrl-C may not cut in two, such as between the start of a process and the note that it was started; the
+end of a load, at which the second one cuts off what still runs; and the time from there to the answer, which only the
+second one cuts."""
 
 from __future__ import annotations
 
@@ -38,6 +39,27 @@ def interruptions_held() -> Iterator[None]:
             signal.signal(interrupting, handler)
         if came:
             signal.raise_signal(came[0])
+
+
+@contextmanager
+def load_within(stop: Callable[[bool], None], interrupted: Callable[[], None]) -> Iterator[None]:
+    """The block puts on a load, and `stop(graceful)` ends it, however the block ends.
+
+    The first interruption ends the block without an error: `interrupted()`, then running iterations may end. A second
+    one, at whatever moment since the first, cuts them off and is raised.
+    """
+    try:
+        try:
+            yield
+        except KeyboardInterrupt:
+            interrupted()
+        except BaseException:
+            stop(True)
+            raise
+        stop(True)
+    except KeyboardInterrupt:
+        stop(False)
+        raise
 
 
 class Ending:

@@ -44,6 +44,7 @@ from plimsoll.experiments.search import Bracket, collapses, falls_below, propose
 from plimsoll.experiments.step_ends import ends
 from plimsoll.experiments.steps import DataVolume, OnStep, ProbesSampler, StepHolder, Writer
 from plimsoll.experiments.time_plan import spent_words
+from plimsoll.interruptions import load_within
 
 HURRY_STEPS, SLOW_STEPS, CHECK_STEPS = 5, 4, 3
 OLD_END_S = 30.0
@@ -75,7 +76,18 @@ def run_capacity(
     result = CapacityResult(source.unit, source.open, settings, steps=holder.records)
     search = _OpenSearch(holder, settings, result)
     started = False
-    try:
+
+    def stop(graceful: bool) -> None:
+        result.load_s = source.now() if started else 0.0
+        source.stop(graceful=graceful and result.status != "failed" and not holder.only_stuck)
+        holder.finish()
+
+    def interrupted() -> None:
+        result.status, result.reason = "interrupted", "The search was ended by an interruption."
+        holder.event("interrupted", source.now() if started else 0.0)
+        holder.say("stopping: running iterations may end; Ctrl-C again stops at once")
+
+    with load_within(stop, interrupted):
         source.start()
         started = True
         about = {"experiment": "capacity", "unit": source.unit, "open": source.open, "width_goal": settings.width}
@@ -85,27 +97,10 @@ def run_capacity(
         else:
             search_closed(holder, settings, result)
         holder.read_data_volume()
-    except KeyboardInterrupt:
-        result.status, result.reason = "interrupted", "The search was ended by an interruption."
-        holder.event("interrupted", source.now() if started else 0.0)
-        holder.say("stopping: running iterations may end; Ctrl-C again stops at once")
-    finally:
-        result.load_s = source.now() if started else 0.0
-        _stop(source, graceful=result.status != "failed" and not holder.only_stuck)
-        holder.finish()
     result.rate_per_level_s = search.known.rate_per_level_s()
     result.rate_arrivals = None if settings.arrivals_per_level_s else holder.planned_total
     holder.event("capacity_result", result.load_s, result=result.to_json())
     return result
-
-
-def _stop(source: LoadSource, *, graceful: bool) -> None:
-    """End the load; Ctrl-C while running iterations may end cuts them off."""
-    try:
-        source.stop(graceful=graceful)
-    except KeyboardInterrupt:
-        source.stop(graceful=False)
-        raise
 
 
 class _OpenSearch:

@@ -20,6 +20,7 @@ from plimsoll.experiments.hold import conclude, decide
 from plimsoll.experiments.load import LoadSource
 from plimsoll.experiments.result import ProgressCallback, Status, StepRecord
 from plimsoll.experiments.steps import ProbesSampler, StepHolder, Writer
+from plimsoll.interruptions import load_within
 
 SOURCE = "consumer"
 REST_S = 3
@@ -94,7 +95,17 @@ def run_drain(
     backlog.holder = holder
     result = DrainResult(source.unit, settings, steps=holder.records)
     started = False
-    try:
+
+    def stop(graceful: bool) -> None:
+        if started:
+            result.ended_s = source.now()
+            source.stop(graceful=graceful)
+
+    def interrupted() -> None:
+        result.status, result.reason = "interrupted", "It was ended by an interruption."
+        holder.say("stopping: running iterations may end; Ctrl-C again stops at once")
+
+    with load_within(stop, interrupted):
         source.start()
         started = True
         holder.event("experiment_started", 0.0, experiment="drain", unit=source.unit, open=source.open)
@@ -111,13 +122,6 @@ def run_drain(
             source.set_level(0.0)
             result.load_to_s = source.now()
         _wait(source, holder, backlog, settings, at_rest, result)
-    except KeyboardInterrupt:
-        result.status, result.reason = "interrupted", "It was ended by an interruption."
-        holder.say("stopping: running iterations may end; Ctrl-C again stops at once")
-    finally:
-        if started:
-            result.ended_s = source.now()
-            source.stop()
     holder.event("drain_result", result.ended_s, result=result.to_json())
     return result
 

@@ -20,6 +20,7 @@ from plimsoll.experiments.load import PausingSource
 from plimsoll.experiments.result import ProgressCallback, Status
 from plimsoll.experiments.steps import DataVolume, ProbesSampler, StepHolder, Writer
 from plimsoll.experiments.stretch import LEAST_STRETCH_S, REACTION_S, OnTimes, Pace
+from plimsoll.interruptions import load_within
 from plimsoll.runs.failures import Failures
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.stats.load_forecast import LEAST_SHARE, Forecast, forecast, time_per_item
@@ -106,7 +107,21 @@ def run_grow(
     loading = _Loading(source, holder, settings)
     result = loading.result
     started = False
-    try:
+
+    def stop(graceful: bool) -> None:
+        if not started:
+            return
+        try:
+            if graceful:
+                loading.finish()
+        finally:
+            source.stop(graceful=graceful and result.status != "failed")
+
+    def interrupted() -> None:
+        result.status, result.reason = "interrupted", "It was ended by an interruption."
+        holder.say("stopping: running creates may end; Ctrl-C again stops at once")
+
+    with load_within(stop, interrupted):
         result.volume_start = data_volume() if data_volume is not None else None
         source.start()
         started = True
@@ -115,15 +130,6 @@ def run_grow(
             earlier = {"loaded": settings.loaded, "windows": settings.windows, "doubts": settings.doubts}
             holder.event("grow_resumed", 0.0, run=settings.resumed, **earlier)
         loading.run()
-    except KeyboardInterrupt:
-        result.status, result.reason = "interrupted", "It was ended by an interruption."
-        holder.say("stopping: running creates may end; Ctrl-C again stops at once")
-    finally:
-        if started:
-            try:
-                loading.finish()
-            finally:
-                source.stop(graceful=result.status != "failed")
     result.volume_end = data_volume() if data_volume is not None else None
     holder.event("grow_result", loading.now_s, result=result.to_json())
     return result

@@ -26,6 +26,7 @@ from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.result import ProgressCallback, Status, StepRecord, level_text
 from plimsoll.experiments.shifted import Shifted
 from plimsoll.experiments.steps import Conclude, DataVolume, Decide, OnStep, ProbesSampler, StepHolder, Writer
+from plimsoll.interruptions import load_within
 from plimsoll.runs.declared_caps import DeclaredCap
 from plimsoll.runs.script_caps import LoadSeconds, binding_cap
 
@@ -105,18 +106,18 @@ def run_hold(
     holder = StepHolder(baseline or source, writer, probes_sampler, on_progress, data_volume, on_message, on_step)
     result = HoldResult(source.unit, source.open, settings, steps=holder.records)
     under_way = _UnderWay()
-    try:
+
+    def interrupted() -> None:
+        result.status, result.reason = "interrupted", "It was ended by an interruption."
+        holder.say("stopping: running iterations may end; Ctrl-C again stops at once")
+
+    with load_within(under_way.stop, interrupted):
         if baseline is not None and settings.baseline_s > 0:
             result.reason = _alone(holder, baseline, settings.baseline_s, under_way)
         if result.reason:
             result.status = "failed"
         else:
             _under_load(holder, source, settings, result, under_way)
-    except KeyboardInterrupt:
-        result.status, result.reason = "interrupted", "It was ended by an interruption."
-        holder.say("stopping: running iterations may end; Ctrl-C again stops at once")
-    finally:
-        under_way.stop()
     result.load_s = max((step.end_s for step in holder.records), default=0.0)
     holder.event("hold_result", result.load_s, result=result.to_json())
     return result
@@ -136,11 +137,10 @@ class _UnderWay:
     def drain(self, holder: StepHolder) -> None:
         self.is_still = math.isinf(holder.drain(DRAIN_LIMIT_S)) and holder.is_still
 
-    def stop(self) -> None:
-        source, self.source = self.source, None
-        if source is not None:
-            source.stop(graceful=not self.is_still)
-        self.is_still = False
+    def stop(self, graceful: bool = True) -> None:
+        if self.source is not None:
+            self.source.stop(graceful=graceful and not self.is_still)
+        self.source, self.is_still = None, False
 
 
 def _alone(holder: StepHolder, baseline: LoadSource, seconds: float, under_way: _UnderWay) -> str:
