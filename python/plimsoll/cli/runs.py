@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -54,8 +55,10 @@ def show(
 ) -> None:
     """Show a run: what it was, its answers, its files. With --series or --resources: what it holds, for jq."""
     from plimsoll.errors import InputError, RunDirectoryError
+    from plimsoll.findings.self_diagnosis import damage_words, unread_words
     from plimsoll.runs.damaged import understood
     from plimsoll.runs.directory import RESOURCES, SERIES, file_of, json_text
+    from plimsoll.runs.generator_seconds import generator_seconds_of
     from plimsoll.runs.kept.catalogue import size_of
     from plimsoll.runs.reader import RunReader
     from plimsoll.runs.space import size_text
@@ -66,12 +69,19 @@ def show(
         raise InputError(f"{found.path} is a run of a study", "Give one of the runs in it.")
     if series or resources:
         with understood(found.path):
-            lines = seconds_of(found.path) if series else RunReader(found.path).resources()
-            printed = _print_lines(map(json_text, lines))
+            reader = RunReader(found.path)
+            printed = _print_lines(map(json_text, seconds_of(found.path) if series else reader.resources()))
+            damage = (
+                unread_words(generator_seconds_of(reader), "these lines")
+                if series
+                else damage_words(reader, "these lines")
+            )
         file = file_of(found.path, SERIES if series else RESOURCES)
         if not printed and file.exists() and file.stat().st_size:
             step = "It is damaged from its beginning on; take it from a copy, or make the run again."
             raise RunDirectoryError(f"{file} has no line that can be read", step)
+        for words in damage:
+            print(f"warning: {words}", file=sys.stderr)
         return
     if as_json:
         print(json_text(found.to_json(), indent=2))

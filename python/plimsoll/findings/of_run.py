@@ -18,13 +18,13 @@ from plimsoll.errors import InputError
 from plimsoll.findings.connection_churn import with_churn
 from plimsoll.findings.consistency import consistent
 from plimsoll.findings.resources import means_of_sockets
-from plimsoll.findings.self_diagnosis import clock_set, standstill_words, unread_words
+from plimsoll.findings.self_diagnosis import clock_set, damage_words, standstill_words, unread_words
 from plimsoll.findings.shape.units_of import with_units
 from plimsoll.findings.shared_peers import with_shared_peers
 from plimsoll.findings.slow_names import lookups_of, with_slow_names
 from plimsoll.runs.directory import LAST_SECOND
 from plimsoll.runs.flow_seconds import METRICS as FLOW_METRICS
-from plimsoll.runs.generator_seconds import RESPONSE_METRICS, GeneratorSeconds
+from plimsoll.runs.generator_seconds import RESPONSE_METRICS, generator_seconds_of
 from plimsoll.runs.name_lookups import BLOCKED, SLOW_MS
 from plimsoll.runs.reader import RunReader
 from plimsoll.runs.script_caps import METRICS
@@ -101,6 +101,8 @@ def findings_of_run(run: RunReader, facts: Facts | None = None, status: str | No
         of_generator = (found[0].get("generator") or {}).get("notes") or () if measured else ()
         found[0]["notes"] = list(dict.fromkeys([*(found[0].get("notes") or ()), *of_generator]))
         _tell_lost_time(run, found[0])
+    if found:
+        found[0]["notes"] = [*damage_words(run), *(found[0].get("notes") or ())]
     is_capacity = bool(found) and found[0].get("experiment") == "capacity" and "capacity" in found[0]
     retell = _retold(run) if is_capacity else None
     return [with_units(one) for one in consistent(found, retell)]
@@ -117,9 +119,7 @@ def _retold(run: RunReader) -> Callable[..., str]:
 def _tell_lost_time(run: RunReader, main: dict[str, Any]) -> None:
     """That the generator did not live for a time, or that the clock was set, wherever in the run, as far as the finding
     does not tell it already."""
-    facts = GeneratorSeconds(run.manifest.get(LAST_SECOND))
-    for snapshot in run.snapshots(metrics=()):
-        facts.add(snapshot, with_times=False)
+    facts = generator_seconds_of(run)
     notes = [*unread_words(facts), *(main.get("notes") or ()), *(one.words for one in clock_set(facts))]
     still = facts.standstills()
     inside_s = float((main.get("generator") or {}).get("stood_still_s") or 0.0)

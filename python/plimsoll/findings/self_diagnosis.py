@@ -17,6 +17,7 @@ from plimsoll.probes import remedies
 from plimsoll.runs.declared_caps import UNKNOWN_VUS, DeclaredCap
 from plimsoll.runs.failures import requests_words
 from plimsoll.runs.generator_seconds import GeneratorSeconds
+from plimsoll.runs.reader import RunReader
 from plimsoll.runs.script_caps import UNSERVED_SHARE, binding_cap
 from plimsoll.runs.standstill import STOOD_STILL_S, Standstill
 
@@ -112,23 +113,30 @@ _WHY_STILL = {
 }
 
 
-def unread_words(facts: GeneratorSeconds) -> list[str]:
-    """That seconds of the run cannot be read, or come twice, as where its files were damaged; nothing where all are
-    there once."""
-    gaps, twice = facts.unread(), []
+def unread_words(facts: GeneratorSeconds, where: str = "this answer") -> list[str]:
+    """That seconds of the run cannot be read, or come twice, as where its files were damaged, and are so in `where`;
+    nothing where all are there once."""
+    words = []
+    if gaps := facts.unread():
+        count = sum(last - first + 1 for first, last in gaps)
+        which = listed([f"{first} to {last}" if last > first else str(first) for first, last in gaps], 4)
+        words.append(
+            f"{_seconds(count)} of the run cannot be read: its files are damaged there (second {which}). What was "
+            f"measured then is missing in {where}."
+        )
     if facts.repeated:
-        twice = [
+        words.append(
             f"{_seconds(facts.repeated)} of the run come again in its files, which were changed: what was measured "
-            "then counts twice in this answer."
-        ]
-    if not gaps:
-        return twice
-    count = sum(last - first + 1 for first, last in gaps)
-    which = listed([f"{first} to {last}" if last > first else str(first) for first, last in gaps], 4)
+            f"then counts twice in {where}."
+        )
+    return words
+
+
+def damage_words(run: RunReader, where: str = "this answer") -> list[str]:
+    """That other files of the run than those of its seconds have lines that cannot be read; empty where none has."""
     return [
-        f"{_seconds(count)} of the run cannot be read: its files are damaged there (second {which}). What was measured "
-        "then is missing in this answer.",
-        *twice,
+        f"A part of {name} cannot be read: it was changed or is damaged. What it held is missing in {where}."
+        for name in run.damaged_files()
     ]
 
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from plimsoll.findings.self_diagnosis import damage_words, unread_words
 from plimsoll.report.steps import Step, steps_from_events, steps_from_findings, steps_from_levels
 from plimsoll.report.tally import Tally
 from plimsoll.report.timeline import Bin, Resources, Timeline
 from plimsoll.runs import RunReader, Series, Snapshot
-from plimsoll.runs.directory import LAST_SECOND
+from plimsoll.runs.generator_seconds import generator_seconds_of
 from plimsoll.runs.minute_blocks import Merged
 
 # The first of these that an operation or request has is the time that is reported for it.
@@ -56,11 +57,9 @@ def read_run(run_dir: Path) -> RunEvidence:
         end_s = seconds[-1][0] + 1 if seconds else 0
         run.steps = steps_from_events(run.events, end_s) or steps_from_levels(seconds)
     run.operation_metric, run.request_metric = reader.first_metric(OPERATION_TIMES), reader.first_metric(REQUEST_TIMES)
-    last = -1
     for snapshot in reader.snapshots(metrics=()):
         _add_second(run, snapshot)
-        last = snapshot.second
-    _tell_missing_end(run, last)
+    _tell_damage(run, reader)
     shown = {run.operation_metric or "", run.request_metric or "", "http_req_failed"}
     bounds = sorted({bound for step in run.steps for bound in (step.measured_from_s, step.end_s)})
     begins = [moment.start_s for moment in run.timeline.bins]
@@ -168,15 +167,17 @@ def read_findings(run_dir: Path) -> list[dict[str, Any]]:
     return _findings(RunReader(run_dir))
 
 
-def _tell_missing_end(run: RunEvidence, last: int) -> None:
-    """That the lines end before the run did, where its findings, which may be of before, do not."""
-    written = run.manifest.get(LAST_SECOND)
-    if not run.findings or not isinstance(written, int) or not 0 <= last < written:
+def _tell_damage(run: RunEvidence, reader: RunReader) -> None:
+    """That seconds or other lines of the run cannot be read, where its findings, which may be of before, do not."""
+    if not run.findings or run.state == "running":
         return
-    notes = run.findings[0].get("notes") or []
-    if not any("cannot be read" in str(note) for note in notes):
-        what = f"Of the run's {written + 1:,} seconds the first {last + 1:,} can be read: its files are damaged."
-        run.findings[0]["notes"] = [f"{what} Charts and tables end there.", *notes]
+    notes, facts = list(run.findings[0].get("notes") or []), generator_seconds_of(reader)
+    answer, page = (
+        [*unread_words(facts, where), *damage_words(reader, where)] for where in ("this answer", "charts and tables")
+    )
+    untold = [words for known, words in zip(answer, page, strict=True) if known not in notes]
+    if untold:
+        run.findings[0]["notes"] = [*untold, *notes]
 
 
 def _findings(reader: RunReader) -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from plimsoll.runs.directory import LAST_SECOND
 from plimsoll.runs.name_lookups import unknown_names
 from plimsoll.runs.quick_json import NUMBERS
 from plimsoll.runs.script_caps import UNSERVED_SHARE, LoadSeconds
@@ -21,6 +22,7 @@ from plimsoll.runs.standstill import LivedSecond, Standstill, standstills
 
 if TYPE_CHECKING:
     from plimsoll.runs.histogram import Histogram
+    from plimsoll.runs.reader import RunReader
 
 SOURCE = "generator"
 _MOST_PENDING = 128  # arrays of buckets kept apart before they are merged
@@ -218,6 +220,14 @@ class GeneratorSeconds:
         """Response time at `quantile` in [0, 1], from buckets (docs/run-directory.md); None without samples."""
         self._settle()
         return _quantile(self._buckets, quantile)
+
+
+def generator_seconds_of(run: RunReader) -> GeneratorSeconds:
+    """Of all seconds of a run, without the times of its requests."""
+    facts = GeneratorSeconds(run.manifest.get(LAST_SECOND))
+    for snapshot in run.snapshots(metrics=()):
+        facts.add(snapshot, with_times=False)
+    return facts
 
 
 def _quantile(buckets: Counter[int], quantile: float) -> float | None:

@@ -6,7 +6,7 @@
 
 The first and the last second are cut by start and end and left out where two remain. Two loads are the same where they
 differ by `SAME` or by what chance makes of random arrivals: `CHANCE` standard errors of both, the smaller of Poisson's
-and the one that the run's own seconds show (evenly spaced arrivals scatter less).
+and the one that the run's own seconds show (evenly spaced arrivals scatter less). Of VUs it is one second of the run.
 """
 
 from __future__ import annotations
@@ -64,7 +64,8 @@ def held_load(reader: RunReader, skip_s: float = 0.0) -> HeldLoad | None:
     kind = _kind(reader, iterations, of_arrivals)
     if kind == "vus":
         there = _whole_seconds(vus)
-        return HeldLoad("vus", float(there.mean())) if there.size else None
+        # VUs that begin and end with the run are there for a second more or less.
+        return HeldLoad("vus", float(there.mean()), float(there.max()) / there.size / CHANCE) if there.size else None
     there = _whole_seconds(planned)
     if kind is None or not there.size:
         return None

@@ -5,6 +5,7 @@ Compressed files are told from others by their first bytes.
 
 from __future__ import annotations
 
+import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 from plimsoll.errors import RunDirectoryError
 from plimsoll.runs import quick_json
 from plimsoll.runs.directory import run_error
-from plimsoll.runs.packed_file import MOST_LINE_BYTES, is_packed, packed_lines, too_long_line
+from plimsoll.runs.packed_file import MOST_LINE_BYTES, has_damage, is_packed, packed_lines, too_long_line
 from plimsoll.runs.zstandard import MAGIC
 
 _BUFFER_BYTES = 1 << 20
@@ -61,6 +62,26 @@ def placed_lines(path: Path, start: int = 0, end: int | None = None) -> Iterator
         return
     except OSError as error:
         raise run_error("read", path, error) from error
+
+
+def is_damaged(path: Path, *, is_whole: bool) -> bool:
+    """Whether a file of lines has some that cannot be read; `is_whole`: its writer came to the end, so that it is torn
+    nowhere. A file that is not there is not damaged."""
+    try:
+        with path.open("rb", buffering=_BUFFER_BYTES) as file:
+            if is_packed(file):
+                return has_damage(file, is_whole=is_whole)
+            size = file.seek(0, os.SEEK_END)
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise run_error("read", path, error) from error
+    read = 0
+    for _, raw in placed_lines(path):
+        read += len(raw)
+        if _parsed(raw) is None:
+            return True
+    return is_whole and read < size
 
 
 def unpacked(path: Path) -> bytes:

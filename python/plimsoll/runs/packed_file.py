@@ -156,6 +156,23 @@ def packed_lines(file: BinaryIO, start: int = 0, end: int | None = None) -> Iter
             raise too_long_line(Path(file.name))
 
 
+def has_damage(file: BinaryIO, *, is_whole: bool) -> bool:
+    """Whether a frame of the file is damaged or has another checksum; `is_whole`: the last one has its end too."""
+    size, following = os.fstat(file.fileno()).st_size, 0
+    while following < size:
+        frame, unpacked = _Frame(file, following), 0
+        try:
+            for data in frame:
+                unpacked += len(data)
+                _check_unpacked(file, unpacked, following)
+        except ZstdError:
+            return True
+        if frame.following is None:
+            return is_whole
+        following = frame.following
+    return False
+
+
 def too_long_line(path: Path) -> RunDirectoryError:
     """The error for a line that no run has."""
     return RunDirectoryError(f"{path} has a line of over {MOST_LINE_BYTES >> 20} MiB, which no run has", _RESTORE)
@@ -191,9 +208,7 @@ def _unpacked(file: BinaryIO, start: int) -> Iterator[tuple[int, bytes]]:
         try:
             for data in frame:
                 size += len(data)
-                if size > TRUSTED_BYTES and size > MOST_UNPACKED * (file.tell() - start):
-                    what = f"{file.name} unpacks to over {MOST_UNPACKED:,} times its size, which no run does"
-                    raise RunDirectoryError(what, _RESTORE)
+                _check_unpacked(file, size, start)
                 held.append(data)
                 if given or sum(map(len, held)) > MOST_HELD:
                     given += sum(map(len, held))
@@ -210,6 +225,13 @@ def _unpacked(file: BinaryIO, start: int) -> Iterator[tuple[int, bytes]]:
                 raise RunDirectoryError(what, _RESTORE) from error
         else:
             yield from ((begin, piece) for piece in held)
+
+
+def _check_unpacked(file: BinaryIO, size: int, start: int) -> None:
+    """Refuses a file that is made to fill memory: of `size` bytes unpacked, from byte `start` to where it is read."""
+    if size > TRUSTED_BYTES and size > MOST_UNPACKED * (file.tell() - start):
+        what = f"{file.name} unpacks to over {MOST_UNPACKED:,} times its size, which no run does"
+        raise RunDirectoryError(what, _RESTORE)
 
 
 def _before_damage(file: BinaryIO, begin: int, given: int) -> Iterator[bytes]:

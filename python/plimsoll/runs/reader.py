@@ -24,7 +24,7 @@ from plimsoll.runs.arrivals import Homes, Window, moves_of
 from plimsoll.runs.directory import file_of, is_being_written, run_error
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.line_cut import LineCutter
-from plimsoll.runs.lines import placed_lines, read_lines
+from plimsoll.runs.lines import is_damaged, placed_lines, read_lines
 from plimsoll.runs.small_files import read_small
 from plimsoll.runs.snapshot import ScriptMetric, Series, Snapshot
 
@@ -274,6 +274,15 @@ class RunReader:
     def events(self, kind: str | None = None) -> list[dict[str, Any]]:
         """The events, in order; of one kind if given."""
         return [line for line in read_lines(self.path / directory.EVENTS) if kind is None or line.get("kind") == kind]
+
+    def damaged_files(self) -> list[str]:
+        """Names of the files beside its seconds that are missing or hold lines which cannot be read, which is no
+        damage where a kill tore them."""
+        is_whole = self.state == "finished"
+        files = [file_of(self.path, name) for name in (directory.RESOURCES, directory.EVENTS, directory.TRIALS)]
+        damaged = [file.name for file in files if is_damaged(file, is_whole=is_whole)]
+        is_without_trials = is_whole and not files[-1].exists() and bool(self.plan())
+        return [*damaged, directory.TRIALS] if is_without_trials else damaged
 
     def plan(self) -> dict[str, Any]:
         """What was to be tried; empty for experiments without trials."""

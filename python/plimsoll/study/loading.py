@@ -256,7 +256,8 @@ def _known_keys(location: tuple[str | int, ...]) -> list[str]:
             continue
         fields = [model.model_fields[part] for model in candidates if part in model.model_fields]
         candidates = [model for field in fields for model in _models_within(field.annotation)] or candidates
-    return list(dict.fromkeys(key for model in candidates for key in model.model_fields))
+    fields_of = (field for model in candidates for field in model.model_fields.items())
+    return list(dict.fromkeys(field.alias or name for name, field in fields_of))
 
 
 def _is_tagged(model: type[BaseModel], tag: str | int) -> bool:

@@ -16,11 +16,13 @@ from typing import Any
 
 from plimsoll.errors import InputError, InputErrors
 from plimsoll.findings.of_run import Facts, findings_of_run
+from plimsoll.findings.self_diagnosis import unread_words
 from plimsoll.plans.load import LevelUnit
 from plimsoll.plans.requests import CompareRequest, TrialChoices
 from plimsoll.plans.trials import decides
 from plimsoll.runs.damaged import understood
 from plimsoll.runs.endpoints import METRICS, endpoints_of
+from plimsoll.runs.generator_seconds import generator_seconds_of
 from plimsoll.runs.held_load import HeldLoad, by_load, held_load
 from plimsoll.runs.reader import RunReader
 from plimsoll.runs.writer import RunFacts, RunWriter
@@ -221,6 +223,7 @@ def _trial(reader: RunReader, arm: str, number: int, level: Level, skip_s: float
         if not finding.get("valid", True)
         for text in finding.get("invalid_because", ())
     ]
+    spoiled += unread_words(generator_seconds_of(reader))
     return {
         "trial": number,
         "repetition": number,

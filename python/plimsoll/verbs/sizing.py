@@ -15,6 +15,7 @@ from typing import Any
 
 from plimsoll.errors import InputError, InputErrors
 from plimsoll.findings.of_run import Facts, expected_level, findings_of_run
+from plimsoll.findings.self_diagnosis import damage_words, unread_words
 from plimsoll.findings.shape.units_of import with_units
 from plimsoll.findings.sizing import QUESTION, common_of_sizing, sizing_finding
 from plimsoll.findings.sizing_drain import HELD, sizing_facts_of_drain
@@ -25,6 +26,7 @@ from plimsoll.runs import directory
 from plimsoll.runs.damaged import understood
 from plimsoll.runs.directory import write_json
 from plimsoll.runs.ended_steps import ended_steps
+from plimsoll.runs.generator_seconds import generator_seconds_of
 from plimsoll.runs.reader import RunReader
 from plimsoll.verbs.own_runs import is_own_run
 
@@ -79,7 +81,8 @@ def _sized(paths: Sequence[Path], choices: SizeChoices) -> Sized:
     else:
         steps = _steps(main, first)
         facts = sizing_facts(main, steps)
-    facts = _of_processes(facts, choices.processes)
+    damage = [*unread_words(generator_seconds_of(main)), *damage_words(main)]
+    facts = replace(_of_processes(facts, choices.processes), notes=[*damage, *facts.notes])
     facts = replace(facts, grown=_latest([*facts.grown, *(one for run in others for one in _grown(run))]))
     unit = str((first.get("capacity") or {}).get("unit") or main.manifest.get("level_unit") or "users")
     wanted = replace(_wanted(main, first, steps, facts, choices), cores=choices.cores)

@@ -99,3 +99,22 @@ def test_loads_that_are_not_known_are_said_and_never_mixed_with_several_that_are
     others = [write_run(tmp_path / "made", 100, rate) for rate in (100, 100, 100, 100)]
     with pytest.raises(InputError, match=f"a load that is not known: {runs[1]}"):
         compared(tmp_path, [*runs[0::2], *others[:2]], [*runs[1::2], write_run(tmp_path, 100, 50), *others[2:]])
+
+
+def test_a_run_of_which_seconds_cannot_be_read_counts_for_nothing_and_is_told(tmp_path: Path) -> None:
+    def made(ms: float, *, without: int | None = None) -> Path:
+        times = Histogram.from_values(ms * np.exp(0.1 * np.random.default_rng(1).standard_normal(20)))
+        series = tuple(Series.of_trend(name, {}, times) for name in ("http_req_duration", "iteration_duration"))
+        with RunWriter.create(tmp_path / "made", RunFacts("run"), redactor=Redactor(), tables=False) as run:
+            for second in range(8):
+                if second != without:
+                    generator = {"lag_max_ms": 0.1}
+                    run.append_snapshot(
+                        Snapshot(second, second, vus=2, planned=20, done=20, series=series, generator=generator)
+                    )
+        return run.path
+
+    a, b = [made(100.0) for _ in range(3)], [made(100.0), made(100.0), made(100.0, without=4)]
+    finding = compared(tmp_path, a, b)
+    [excluded] = finding["excluded"]
+    assert "1 second of the run cannot be read: its files are damaged there (second 4)" in excluded["reason"]

@@ -77,3 +77,10 @@ def test_even_arrivals_differ_from_five_per_cent_on(tmp_path: Path) -> None:
     first, near, far = (held_load(run_of(tmp_path, [rate] * 6)) for rate in (100, 104, 107))
     assert first is not None and near is not None and far is not None
     assert first.same(near) and not first.same(far)
+
+
+def test_vus_of_a_run_of_seconds_may_be_there_for_one_more_or_less(tmp_path: Path) -> None:
+    short, longer = (held_load(run_of(tmp_path, [9] * 3, vus, of_arrivals=0)) for vus in ([3, 3, 1], [3, 3, 3]))
+    assert short is not None and longer is not None and short.same(longer)
+    hour, other = (held_load(run_of(tmp_path, [9] * 300, [vus] * 300, of_arrivals=0)) for vus in (20, 22))
+    assert hour is not None and other is not None and not hour.same(other)

@@ -1,4 +1,4 @@
-"""A run that has ended and whose lines were cut off later: what is missing is told, wherever it is read."""
+"""A run that has ended and whose files were damaged later: what is missing is told, wherever it is read."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ def test_seconds_that_are_missing_at_the_end_are_told(tmp_path: Path, cut_after:
 
     [found] = findings_of_run(RunReader(run))
     assert f"of the run cannot be read: its files are damaged there (second {which})" in found["notes"][0]
-    assert f"Of the run's 12 seconds the first {cut_after} can be read" in read_run(run).findings[0]["notes"][0]
+    note = read_run(run).findings[0]["notes"][0]
+    assert f"(second {which}). What was measured then is missing in charts and tables." in note
 
 
 def test_a_whole_run_and_one_of_an_earlier_version_say_nothing(tmp_path: Path) -> None:
@@ -73,3 +74,36 @@ def test_what_was_found_is_not_overwritten_where_no_second_can_be_read_any_more(
     with pytest.raises(RunDirectoryError, match="none of its 12 seconds can be read"):
         judge_again(run, Again(), report=False)
     assert (run / "findings.json").read_bytes() == before
+
+
+def test_a_hole_in_the_middle_is_told_in_a_report_whose_answer_is_of_before(tmp_path: Path) -> None:
+    run = written(tmp_path, 150, cut_after=None)
+    changed = run / "series.jsonl.zst"
+    data = bytearray(changed.read_bytes())
+    second = data.find(data[:4], 4)  # where the frame of the second minute begins
+    data[second + 40] ^= 0xFF
+    changed.write_bytes(bytes(data))
+    (run / "minutes.jsonl.zst").unlink()
+    assert "(second 60 to 119)" in read_run(run).findings[0]["notes"][0]
+
+
+@pytest.mark.parametrize("name", ["resources.jsonl.zst", "events.jsonl", "trials.jsonl"])
+def test_other_lines_that_cannot_be_read_are_told(tmp_path: Path, name: str) -> None:
+    run = written(tmp_path, 12, cut_after=None)
+    file = run / name
+    file.write_bytes((file.read_bytes() if file.exists() else b"") + b'{"kind": \n')
+    [found] = findings_of_run(RunReader(run))
+    assert (
+        found["notes"][0]
+        == f"A part of {name} cannot be read: it was changed or is damaged. What it held is missing in this answer."
+    )
+    assert name in read_run(run).findings[0]["notes"][0]
+
+
+def test_what_a_kill_tore_is_no_damage(tmp_path: Path) -> None:
+    run = written(tmp_path, 12, cut_after=None)
+    manifest = json.loads((run / "manifest.json").read_text())
+    (run / "manifest.json").write_text(json.dumps(manifest | {"status": "failed"}))
+    with (run / "events.jsonl").open("ab") as events:
+        events.write(b'{"kind": ')
+    assert "damaged" not in json.dumps(findings_of_run(RunReader(run)))
