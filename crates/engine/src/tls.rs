@@ -10,7 +10,10 @@ use tokio_rustls::rustls::client::danger::{HandshakeSignatureValid, ServerCertVe
 use tokio_rustls::rustls::crypto::{ring, verify_tls12_signature, verify_tls13_signature, CryptoProvider};
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
-use tokio_rustls::rustls::{version, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme, SupportedProtocolVersion};
+use tokio_rustls::rustls::sign::{CertifiedKey, SingleCertAndKey};
+use tokio_rustls::rustls::{
+    version, ClientConfig, DigitallySignedStruct, Error, InconsistentKeys, RootCertStore, SignatureScheme, SupportedProtocolVersion,
+};
 
 /// Offered in the handshake, the preferred one first (RFC 7301).
 const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
@@ -34,8 +37,7 @@ struct Settings {
 /// A client's certificate, and whom to show it.
 struct Identity {
     domains: Vec<HostPattern>,
-    chain: Vec<CertificateDer<'static>>,
-    key: PrivateKeyDer<'static>,
+    certified: Arc<SingleCertAndKey>,
 }
 
 impl Tls {
@@ -46,7 +48,7 @@ impl Tls {
         let provider = provider(&network.tls_cipher_suites, &mut mistakes);
         let mut identified = Vec::new();
         for (at, given) in network.tls_auth.iter().enumerate() {
-            match Identity::read(given) {
+            match Identity::read(given, &provider) {
                 Ok(identity) => identified.push((identity, OnceCell::new())),
                 Err(what) => mistakes.push(format!("options.tlsAuth[{at}].{what}")),
             }
@@ -62,7 +64,7 @@ impl Tls {
     pub async fn config(&self, host: &str, port: u16) -> Result<Arc<ClientConfig>, String> {
         let meant = |identity: &Identity| identity.domains.is_empty() || identity.domains.iter().any(|domain| domain.matches(host, port));
         let (identity, config) = match self.identified.iter().find(|(identity, _)| meant(identity)) {
-            Some((identity, config)) => (Some((identity.chain.clone(), identity.key.clone_key())), config),
+            Some((identity, config)) => (Some(identity.certified.clone()), config),
             None => (None, &self.anonymous),
         };
         let settings = self.settings.clone();
@@ -87,7 +89,7 @@ pub fn server_name(host: &str) -> Result<ServerName<'static>, String> {
 }
 
 impl Identity {
-    fn read(given: &ClientCertificate) -> Result<Self, String> {
+    fn read(given: &ClientCertificate, provider: &CryptoProvider) -> Result<Self, String> {
         if given.key.contains("ENCRYPTED") {
             let how = "write it decrypted with `openssl pkey -in client.key -out plain.key` and give no password";
             return Err(format!("key: encrypted keys are not supported yet; {how}"));
@@ -97,7 +99,13 @@ impl Identity {
         let chain = chain.map_err(|what| format!("cert: no certificate in PEM ({what}); give the text of the file: open('client.pem')"))?;
         let key = PrivateKeyDer::from_pem_slice(given.key.as_bytes());
         let key = key.map_err(|error| format!("key: no private key in PEM ({error}); give the text of the file: open('client.key')"))?;
-        Ok(Self { domains: given.domains.clone(), chain, key })
+        let key = provider.key_provider.load_private_key(key).map_err(|error| format!("key: it cannot be used ({error})"))?;
+        let certified = CertifiedKey::new(chain, key);
+        // Of a certificate that cannot be looked into, as one of X.509 v1, nothing is known: the server says whether it takes it.
+        if let Err(Error::InconsistentKeys(InconsistentKeys::KeyMismatch)) = certified.keys_match() {
+            return Err("key: it does not belong to the certificate; give the key with which the certificate was requested".to_owned());
+        }
+        Ok(Self { domains: given.domains.clone(), certified: Arc::new(SingleCertAndKey::from(certified)) })
     }
 }
 
@@ -142,7 +150,7 @@ fn versions(wanted: TlsVersions) -> &'static [&'static SupportedProtocolVersion]
 }
 
 impl Settings {
-    fn config(self, identity: Option<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>)>) -> Result<Arc<ClientConfig>, Error> {
+    fn config(self, identity: Option<Arc<SingleCertAndKey>>) -> Result<Arc<ClientConfig>, Error> {
         let builder = ClientConfig::builder_with_provider(self.provider.clone()).with_protocol_versions(self.versions)?;
         let builder = if self.insecure {
             builder.dangerous().with_custom_certificate_verifier(Arc::new(AcceptAny(self.provider)))
@@ -155,7 +163,7 @@ impl Settings {
             builder.with_root_certificates(roots)
         };
         let mut config = match identity {
-            Some((chain, key)) => builder.with_client_auth_cert(chain, key)?,
+            Some(certified) => builder.with_client_cert_resolver(certified),
             None => builder.with_no_client_auth(),
         };
         config.alpn_protocols = PROTOCOLS.map(<[u8]>::to_vec).to_vec();

@@ -152,7 +152,8 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
         failure.exit_code = EXIT_OF_SCRIPT[failure.end]
         raise failure
     code = EXIT_STOPPED if control.stopped else _exit_code(ended, tally, flags["strict"])
-    return code or (EXIT_UNWRITTEN if unwritten else 0)
+    is_incomplete = bool((ended.get("samples") or {}).get("failure"))
+    return code or (EXIT_UNWRITTEN if unwritten or is_incomplete else 0)
 
 
 def _config(flags: Mapping[str, Any], told: Settings) -> EngineConfig:

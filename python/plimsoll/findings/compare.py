@@ -111,8 +111,7 @@ def compare_finding(
         valid=answered,
         invalid_because=sound.words(labels.get) or [_TOO_FEW],
         notes=[*_notes(found, plan), *(sound.words(labels.get) if answered else []), *notes],
-        next_steps=[*first_steps(sound, status, run_path), *_next_steps(verdict, found, margin, status, pairs)]
-        or ["Nothing: the question is answered."],
+        next_steps=[*first_steps(sound, status, run_path), *_next_steps(verdict, found, margin, status, pairs)],
         run_path=run_path,
         level_unit=plan.get("unit", "users"),
         evidence=_evidence(found, plan),

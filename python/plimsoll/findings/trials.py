@@ -110,9 +110,13 @@ def trials_finding(
         "generator": sound.generator,
         "invalid_because": [] if valid else list(invalid_because),
         "notes": [*notes, *sound.generator["notes"]],
-        "next": list(next_steps),
+        "next": list(next_steps) or [_ANSWERED if valid else _AGAIN],
         "run": run_path,
     }
+
+
+_ANSWERED = "Nothing: the question is answered."
+_AGAIN = "Make the run again: what is left of it does not answer the question."
 
 
 def _evidence_of_trials(sound: SoundTrials, level_unit: str) -> Iterator[Evidence]:

@@ -34,6 +34,7 @@ from plimsoll.written_files import PRIVATE, PRIVATE_FOLDER, new_private, write_o
 SCHEMA = 1
 MANIFEST, FINDINGS = "manifest.json", "findings.json"
 LAST_SECOND = "last_second"  # of the manifest of a run that has ended: the number of its last line of series
+PROBE_LINES = "probe_lines"  # likewise, how many lines of resources it has; missing where a run was gone on with
 PLAN, TRIALS = "plan.json", "trials.jsonl"
 SERIES, RESOURCES, EVENTS = "series.jsonl.zst", "resources.jsonl.zst", "events.jsonl"
 MINUTES = "minutes.jsonl.zst"

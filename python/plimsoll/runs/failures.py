@@ -49,7 +49,8 @@ _STEPS = {
     "the error of a request says which.",
     "the proxy": "The target never saw them: see to the proxy that HTTP_PROXY or HTTPS_PROXY names, unset it, "
     "or put the target into NO_PROXY.",
-    "no TLS connection": "Check the certificate, or set insecureSkipTLSVerify in the script's options.",
+    "no TLS connection": "The error of a request says why. A certificate that is not known here needs its authority in "
+    "SSL_CERT_FILE, or insecureSkipTLSVerify in the script's options; a target that asks for one needs tlsAuth.",
 }
 # What the system says where the generator lacks something of its own (errno(3)).
 _OWN = {"(os error 24)": "no open file left here", "(os error 99)": "no local port left here"}

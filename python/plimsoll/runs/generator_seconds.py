@@ -165,7 +165,7 @@ class GeneratorSeconds:
         them where it is told how many there were: the engine writes one for every second from 0 on, also for those in
         which it stood still."""
         known = sorted(self._lived)
-        if known and isinstance(self.last_written, int):
+        if isinstance(self.last_written, int) and (known or not self.seconds):
             known = [-1, *known, self.last_written + 1]
         return [(before + 1, after - 1) for before, after in pairwise(known) if after > before + 1]
 

@@ -90,7 +90,8 @@ class RunReader:
         and their buckets may be an array of shape (n, 2)."""
         lines = self._series
         if not lines.exists() and self._has_table(directory.SECONDS_TABLE):
-            yield from self._from_tables(from_s, to_s)
+            found = self._from_tables(from_s, to_s)
+            yield from found if metrics is None else (_with_only(one, frozenset(metrics)) for one in found)
             return
         if metrics is not None and file_of(self.path, directory.MINUTES).exists():
             wanted = frozenset(metrics)
@@ -280,9 +281,12 @@ class RunReader:
         damage where a kill tore them."""
         is_whole = self.state == "finished"
         files = [file_of(self.path, name) for name in (directory.RESOURCES, directory.EVENTS, directory.TRIALS)]
-        damaged = [file.name for file in files if is_damaged(file, is_whole=is_whole)]
-        is_without_trials = is_whole and not files[-1].exists() and bool(self.plan())
-        return [*damaged, directory.TRIALS] if is_without_trials else damaged
+        lines = self.manifest.get(directory.PROBE_LINES)
+        missing = {
+            directory.RESOURCES: isinstance(lines, int) and sum(1 for _ in placed_lines(files[0])) < lines,
+            directory.TRIALS: is_whole and bool(self.plan()) and not files[-1].exists(),
+        }
+        return [file.name for file in files if missing.get(file.name) or is_damaged(file, is_whole=is_whole)]
 
     def plan(self) -> dict[str, Any]:
         """What was to be tried; empty for experiments without trials."""

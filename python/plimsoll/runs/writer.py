@@ -62,6 +62,7 @@ class RunWriter:
         self._tables = tables
         self.manifest = manifest
         self._last_second: Any = None
+        self._probe_lines: int | None = 0
         self.redactor = redactor
         self._clock = clock
         self._lock = threading.RLock()
@@ -130,6 +131,8 @@ class RunWriter:
         writer = cls(path, reader.manifest | {"status": "running", "ended_unix": None}, redactor, clock, True)
         for file in (writer._series, writer._resources, writer._events):
             file.take_back_torn_line()
+        writer._probe_lines = None
+        writer.manifest.pop(directory.PROBE_LINES, None)
         return writer
 
     @property
@@ -182,6 +185,8 @@ class RunWriter:
             clean["values"] = {self._clean(str(name)): _short(value) for name, value in row["values"].items()}
         with self._lock:
             self._resources.append(clean)
+            if self._probe_lines is not None:
+                self._probe_lines += 1
 
     def append_event(
         self, kind: str, *, second: float | None = None, t_unix: float | None = None, **details: Any
@@ -237,8 +242,9 @@ class RunWriter:
             finally:  # also when Ctrl-C comes in between
                 self._reserve.unlink(missing_ok=True)
                 self._note_lost_lines()
-                last = {} if self._last_second is None else {directory.LAST_SECOND: self._last_second}
-                self.manifest |= {"status": status, "ended_unix": self._clock(), **last}
+                written = {directory.LAST_SECOND: self._last_second, directory.PROBE_LINES: self._probe_lines}
+                self.manifest |= {name: value for name, value in written.items() if value is not None}
+                self.manifest |= {"status": status, "ended_unix": self._clock()}
                 try:
                     self._write_manifest()
                 finally:

@@ -17,6 +17,7 @@ from typing import Any
 from plimsoll.errors import InputError, InputErrors
 from plimsoll.findings.of_run import Facts, findings_of_run
 from plimsoll.findings.self_diagnosis import unread_words
+from plimsoll.listed_names import listed
 from plimsoll.plans.load import LevelUnit
 from plimsoll.plans.requests import CompareRequest, TrialChoices
 from plimsoll.plans.trials import decides
@@ -172,6 +173,11 @@ def _notes(readers: Readers, loads: Mapping[Path, HeldLoad]) -> list[str]:
     if unknown:
         many = f"{_paths(unknown[:3])}{f' and {len(unknown) - 3} more' if len(unknown) > 3 else ''}"
         notes.append(f"Whether A and B held the same load is not known: {many} do not tell theirs.")
+    ended = [
+        f"{reader.path} ({reader.state})" for runs in readers.values() for reader in runs if reader.state != "finished"
+    ]
+    if ended:
+        notes.append(f"Not all runs came to their end: {listed(ended, 3)}. What they measured until then counts.")
     if any(load.kind == "mixed" for load in loads.values()):
         notes.append("The runs have VUs beside their arrivals: that these were as many in A as in B is not checked.")
     return notes
@@ -198,10 +204,19 @@ def _check(readers: Readers) -> None:
 
 
 def _check_seconds(trials: Sequence[dict[str, Any]]) -> None:
-    empty = [trial["source"] for trial in trials if not trial["endpoints"][0]["count"]]
-    if empty:
-        step = "Leave it out, or skip fewer seconds with --skip."
-        raise InputErrors([InputError(f"{path} holds no response times that count", step) for path in empty])
+    problems = []
+    for trial in trials:
+        if not trial["endpoints"][0]["count"]:
+            what = f"{trial['source']} holds no response times that count"
+            damage = unread_words(generator_seconds_of(RunReader(trial["source"])))
+            step = (
+                "Leave it out, or take it from a copy."
+                if damage
+                else "Leave it out, or skip fewer seconds with --skip."
+            )
+            problems.append(InputError(". ".join([what, *damage]).rstrip("."), step))
+    if problems:
+        raise InputErrors(problems)
 
 
 def _span(reader: RunReader) -> tuple[float, float]:

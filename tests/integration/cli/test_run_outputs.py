@@ -36,10 +36,10 @@ export default function () {
 """
 
 
-def run(cli: Cli, heard: Heard, *flags: str) -> dict[str, Any]:
+def run(cli: Cli, heard: Heard, *flags: str, code: int = 0) -> dict[str, Any]:
     cli.write(script_js=SCRIPT)
     done = cli("run", "-q", "-e", f"URL={heard.url}", "--summary-export", "s.json", *flags, "script.js")
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == code, done.stderr
     return {"stderr": done.stderr, "stdout": done.stdout, **json.loads((cli.folder / "s.json").read_text())}
 
 
@@ -135,7 +135,7 @@ def test_json_goes_to_standard_output_where_no_file_is_named(cli: Cli, heard: He
 
 
 def test_a_full_disk_ends_the_samples_and_not_the_run(cli: Cli, heard: Heard) -> None:
-    found = run(cli, heard, "--out", "json=/dev/full", "--out", "csv=out.csv")
+    found = run(cli, heard, "--out", "json=/dev/full", "--out", "csv=out.csv", code=2)
     assert "raw samples are not complete: /dev/full" in found["stderr"] and found["metrics"]["iterations"]["count"] == 6
     assert len((cli.folder / "out.csv").read_text().splitlines()) > 6
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import ssl
 from collections.abc import Callable
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
+from certificates import of_version_1, self_signed
 
-from plimsoll.engine import EngineConfig, EngineRun
+from plimsoll.engine import EngineConfig, EngineRun, inspect
+from plimsoll.errors import InputError
 
 Server = Callable[..., str]
 
@@ -139,6 +144,32 @@ def test_client_certificates_are_shown_to_their_domains(tmp_path: Path, known_se
     for domains, shown in [([], True), (["127.0.0.1"], True), (["*.example.com"], False)]:
         options = {"tlsAuth": [{**identity, "domains": domains}], "insecureSkipTLSVerify": True}
         assert ask(tmp_path, url, body, options)["shown"] is shown, domains
+
+
+def test_a_key_of_another_certificate_is_a_mistake_before_the_load(tmp_path: Path) -> None:
+    (certificate, _), (_, key) = self_signed(tmp_path, "one"), self_signed(tmp_path, "other")
+    script = tmp_path / "script.js"
+    script.write_text("export default () => {};")
+    options = {"tlsAuth": [{"cert": certificate.read_text(), "key": key.read_text()}]}
+    with pytest.raises(InputError, match=r"options\.tlsAuth\[0\]\.key: it does not belong to the certificate"):
+        inspect(EngineConfig(script=script, options=options))
+
+
+def test_a_client_certificate_of_version_1_is_shown(tmp_path: Path) -> None:
+    """Which nothing here can look into; OpenSSL takes it."""
+    server, client = self_signed(tmp_path, "server"), of_version_1(tmp_path, "client")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*server)
+    context.load_verify_locations(client[0])
+    context.verify_mode = ssl.CERT_REQUIRED
+    with ThreadingHTTPServer(("127.0.0.1", 0), SimpleHTTPRequestHandler) as served:
+        served.socket = context.wrap_socket(served.socket, server_side=True)
+        Thread(target=served.serve_forever, daemon=True).start()
+        options = {"tlsAuth": [{"cert": client[0].read_text(), "key": client[1].read_text()}]}
+        url = f"https://127.0.0.1:{served.server_port}"
+        found = ask(tmp_path, url, SHOW.replace("/echo", "/"), {**options, "insecureSkipTLSVerify": True})
+        served.shutdown()
+    assert found["get"][0] == 200
 
 
 def test_hosts_lead_elsewhere(tmp_path: Path, known_server: Server) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 import plimsoll
 from plimsoll.errors import InputError
+from plimsoll.findings.of_run import findings_of_run
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.reader import RunReader
 from plimsoll.runs.snapshot import Series, Snapshot
@@ -118,3 +120,25 @@ def test_a_run_of_which_seconds_cannot_be_read_counts_for_nothing_and_is_told(tm
     finding = compared(tmp_path, a, b)
     [excluded] = finding["excluded"]
     assert "1 second of the run cannot be read: its files are damaged there (second 4)" in excluded["reason"]
+
+
+def test_a_run_without_seconds_and_one_that_was_killed_are_told(tmp_path: Path) -> None:
+    a, b = ([write_run(tmp_path / "made", 100, 20) for _ in range(2)] for _ in "ab")
+    manifest = json.loads((b[1] / "manifest.json").read_text())
+    (b[1] / "manifest.json").write_text(json.dumps(manifest | {"status": "interrupted"}))
+    finding = compared(tmp_path, a, b)
+    assert f"Not all runs came to their end: {b[1]} (interrupted)." in " ".join(finding["notes"])
+    (a[0] / "series.jsonl.zst").write_bytes(b"")
+    with pytest.raises(InputError, match="5 seconds of the run cannot be read") as caught:
+        compared(tmp_path, a, b)
+    assert "--skip" not in str(caught.value)
+
+
+def test_trials_that_are_gone_are_told_and_the_run_is_to_be_made_again(tmp_path: Path) -> None:
+    runs = [write_run(tmp_path / "made", 100, 20) for _ in range(4)]
+    compared(tmp_path, runs[:2], runs[2:])
+    [made] = (tmp_path / "runs").iterdir()
+    (made / "trials.jsonl").unlink()
+    [finding] = findings_of_run(RunReader(made))
+    assert finding["notes"][0].startswith("A part of trials.jsonl cannot be read")
+    assert finding["next"] == ["Make the run again: what is left of it does not answer the question."]

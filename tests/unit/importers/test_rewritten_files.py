@@ -3,6 +3,7 @@ samples."""
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -127,3 +128,18 @@ def test_the_total_of_a_table_is_no_operation_beside_the_others(tmp_path: Path) 
     _, table, _ = table_of(tmp_path / "t.csv")
     [total] = table.totals()
     assert total.throughput_per_s == 100 and table.operations == ("Home", "Cart", None)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_file_that_becomes_shorter_while_it_is_read_is_refused(tmp_path: Path, packed: bool) -> None:
+    path = tmp_path / "r.jtl"
+    data = (
+        HEADER + "".join(line(1000 * T0 + at, label=f"GET /{at * 7919 % 100_003}") for at in range(60_000))
+    ).encode()
+    path.write_bytes(gzip.compress(data) if packed else data)
+    lines = SourceFile(path).text()
+    next(lines)
+    with path.open("r+b") as file:
+        file.truncate(path.stat().st_size // 2)
+    with pytest.raises(InputError, match="became shorter while it was read"):
+        list(lines)

@@ -12,6 +12,7 @@ from plimsoll.findings.of_run import findings_of_run
 from plimsoll.report.run_evidence import read_run
 from plimsoll.runs import RunFacts, RunReader, RunWriter
 from plimsoll.runs.snapshot import Series, Snapshot
+from plimsoll.runs.tables import write_tables
 from plimsoll.verbs.own_runs import Again, judge_again
 
 
@@ -107,3 +108,28 @@ def test_what_a_kill_tore_is_no_damage(tmp_path: Path) -> None:
     with (run / "events.jsonl").open("ab") as events:
         events.write(b'{"kind": ')
     assert "damaged" not in json.dumps(findings_of_run(RunReader(run)))
+
+
+def test_probes_whose_lines_are_gone_are_told(tmp_path: Path) -> None:
+    run = written(tmp_path, 3, cut_after=None)
+    manifest = json.loads((run / "manifest.json").read_text())
+    assert manifest["probe_lines"] == 0
+    (run / "manifest.json").write_text(json.dumps(manifest | {"probe_lines": 2}))
+    (run / "resources.jsonl.zst").write_bytes(b"")
+    assert RunReader(run).damaged_files() == ["resources.jsonl.zst"]
+
+
+def test_a_report_tells_that_no_second_can_be_read(tmp_path: Path) -> None:
+    run = written(tmp_path, 12, cut_after=None)
+    for name in ("series.jsonl.zst", "minutes.jsonl.zst"):
+        (run / name).write_bytes(b"")
+    assert "12 seconds of the run cannot be read" in read_run(run).findings[0]["notes"][0]
+
+
+def test_a_run_whose_lines_were_removed_is_read_from_its_tables(tmp_path: Path) -> None:
+    run = written(tmp_path, 12, cut_after=None)
+    write_tables(run)
+    (run / "series.jsonl.zst").unlink()
+    (run / "minutes.jsonl.zst").unlink(missing_ok=True)
+    reader = RunReader(run)
+    assert reader.first_metric(["http_reqs", "iterations"]) == "iterations" and reader.first_metric(["x"]) is None

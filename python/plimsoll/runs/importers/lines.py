@@ -44,16 +44,19 @@ Watch = Callable[[float], None]
 
 
 class _Watched(io.FileIO):
-    """A file that tells how far it was read."""
+    """A file that tells how far it was read. InputError where it became shorter meanwhile."""
 
     def __init__(self, path: Path, watch: Watch) -> None:
         super().__init__(path)
-        self._watch = watch
-        self._size = max(1, os.fstat(self.fileno()).st_size)
+        self._path, self._watch = path, watch
+        self._size = os.fstat(self.fileno()).st_size
 
     def readinto(self, buffer: Any) -> int:
         size = super().readinto(buffer)
-        self._watch(self.tell() / self._size)
+        if not size and len(buffer) and self.tell() < self._size:
+            what = f"it became shorter while it was read ({self.tell():,} of {self._size:,} bytes were there)"
+            raise InputError(what, "Give it again when nothing writes to it any more.", file=self._path)
+        self._watch(self.tell() / max(1, self._size))
         return size
 
 
