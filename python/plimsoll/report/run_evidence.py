@@ -169,7 +169,7 @@ def read_findings(run_dir: Path) -> list[dict[str, Any]]:
 
 def _tell_damage(run: RunEvidence, reader: RunReader) -> None:
     """That seconds or other lines of the run cannot be read, where its findings, which may be of before, do not."""
-    if not run.findings or run.state == "running":
+    if not run.findings or run.state == "running" or not reader.findings():  # those made now tell it
         return
     notes, facts = list(run.findings[0].get("notes") or []), generator_seconds_of(reader)
     answer, page = (
