@@ -19,24 +19,25 @@ def parse_duration(
     text: str, name: str = "the duration", *, bare_s: bool = False, most_s: float = MOST_SECONDS
 ) -> float:
     """Seconds above 0, at most `most_s`: 30 days, as of a load. `bare_s`: a number without a unit means seconds, where
-    it always has. Raises InputError, which names `name`."""
+    it always has. Raises InputError, which names `name` unless that is empty."""
     given = str(text).strip()
+    about = f"{name}: " if name else ""
     if len(given) > _LONGEST_TEXT:
-        raise InputError(f"{name}: {given[:20]!r}… is not a duration", "Write it like 90s, 5m or 1h30m.")
+        raise InputError(f"{about}{given[:20]!r}… is not a duration", "Write it like 90s, 5m or 1h30m.")
     try:
         number = float(given)
     except ValueError:
         number = None
     is_known = math.isfinite(number) if number is not None else _WHOLE.fullmatch(given)
     if not is_known:
-        raise InputError(f"{name}: {given!r} is not a duration", "Write it like 90s, 5m or 1h30m.")
+        raise InputError(f"{about}{given!r} is not a duration", "Write it like 90s, 5m or 1h30m.")
     if number is not None and not bare_s and number != 0:
-        raise InputError(f"{name}: {given!r} has no unit", f"Write {given}s, {given}m or {given}h.")
+        raise InputError(f"{about}{given!r} has no unit", f"Write {given}s, {given}m or {given}h.")
     seconds = number
     if seconds is None:
         seconds = sum(float(amount) * _SECONDS_PER[unit] for amount, unit in re.findall(_PART, given))
     if not seconds > 0:
-        raise InputError(f"{name}: {given!r} is no time at all", "Give a duration above zero, as in 5m.")
+        raise InputError(f"{about}{given!r} is no time at all", "Give a duration above zero, as in 5m.")
     if seconds > most_s:
-        raise InputError(f"{name}: {given!r} is over {most_s / 86_400:,.0f} days", "Give a shorter time, as in 5m.")
+        raise InputError(f"{about}{given!r} is over {most_s / 86_400:,.0f} days", "Give a shorter time, as in 5m.")
     return seconds

@@ -48,7 +48,7 @@ def _load_time(value: Any) -> Any:
     if value is None:
         return None
     try:
-        parse_duration(str(value), "for")
+        parse_duration(str(value), "")
     except InputError as error:
         raise PydanticCustomError("duration", "{what}", {"what": error.what, "next_step": error.next_step}) from error
     return str(value).strip()
@@ -59,7 +59,7 @@ def _seconds(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     try:
-        return parse_duration(value, bare_s=True)
+        return parse_duration(value, "", bare_s=True)
     except InputError as error:
         raise PydanticCustomError("duration", "{what}", {"what": error.what, "next_step": error.next_step}) from error
 

@@ -33,6 +33,7 @@ def mistakes_of(entry: str, head: str = HEAD, directory: Path | None = None) -> 
     ("entry", "head", "key", "words"),
     [
         ("capacity: {variant: odl}", HEAD, "capacity.variant", "Did you mean old?"),
+        ("capacity: {for: 20}", HEAD, "capacity.for", "capacity.for: '20' has no unit"),
         ("capacity: {for_s: 3m}", HEAD, "capacity.for_s", "Did you mean for?"),
         ("capacity: {max_rate: 5, min_users: 10}", HEAD, "capacity.max_rate", "those of 5 users"),
         ("capacity: {max_rate: 5}", CLOSED, "capacity.max_rate", RATE),
