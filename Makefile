@@ -16,7 +16,7 @@ $(VENV)/.ready: supply/locks/development.txt
 	@command -v cargo >/dev/null || { echo "Rust is missing: install it with rustup (rustup.rs), 1.88 or later"; exit 2; }
 	@command -v cc >/dev/null || { echo "A C compiler is missing (Debian: apt-get install gcc libc6-dev)"; exit 2; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement supply/locks/development.txt
+	$(BIN)/python supply/install.py $(BIN)/python supply/locks/development.txt
 	touch $@
 
 $(VENV)/.built: $(VENV)/.ready $(RUST_SOURCES)
@@ -215,7 +215,7 @@ wheel-smoke: setup
 	rm -rf target/wheels
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin build --release --quiet --locked --interpreter $(BIN)/python
 	rm -rf target/wheel-smoke && $(PYTHON) -m venv target/wheel-smoke
-	target/wheel-smoke/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement supply/locks/runtime.txt
+	$(BIN)/python supply/install.py target/wheel-smoke/bin/python supply/locks/runtime.txt
 	target/wheel-smoke/bin/python -m pip install --quiet --disable-pip-version-check --no-deps target/wheels/*.whl
 	target/wheel-smoke/bin/python -m pip check --disable-pip-version-check
 	target/wheel-smoke/bin/python -c 'from importlib.metadata import files; assert "QuickJS" in next(one for one in files("plimsoll-line") if one.name == "THIRD-PARTY-NOTICES.txt").read_text()'

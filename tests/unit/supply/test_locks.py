@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -103,3 +104,13 @@ def test_locks_name_no_place_to_get_packages_from() -> None:
     for path in LOCKS.iterdir():
         text = path.read_text()
         assert not re.search(r"://|--(extra-)?index-url|--find-links|--trusted-host| @ ", text), path
+
+
+def test_uv_can_be_installed_alone_from_the_lock_with_its_hashes() -> None:
+    sys.path.insert(0, str(ROOT / "supply"))
+    from install import lines_of
+
+    lines = lines_of("uv", (LOCKS / "development.txt").read_text()).splitlines()
+    assert lines[0].startswith("uv==") and all(line.startswith((" ", "#")) for line in lines[1:])
+    assert len([line for line in lines if HASH.search(line)]) > 5
+    assert lines_of("v", "uv==1 \\\n    --hash=sha256:a\nuvloop==2\n") == ""
