@@ -86,14 +86,15 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
     config = _config(flags, told)
     facts = RunFacts("run", script=config.script, options=told.above, seed=config.seed, level_unit="multiple")
     redactor = redactor_of_run(flags, told, os.environ)
-    tally, watch = Tally(), RunWatch()
-    watch.own_runtimes = own_runtimes_words(vu_runtimes())
+    tally = Tally()
     config_file = flags.get("config") or os.environ.get("K6_CONFIG")
     check_written_files(config, told.run, Path(config_file) if config_file else None)
     try:
         check_thresholds(config, told)
         with ready_for_others(files_of_engine(config)):
             engine = EngineRun(config, redactor)  # a script that cannot run leaves no run directory
+        watch = RunWatch(engine.connections)
+        watch.own_runtimes = own_runtimes_words(vu_runtimes())
         with RunWriter.create(flags["runs"], facts, redactor=redactor, tables=False) as writer:
             _say_warnings(engine)
             if writer.warning:
@@ -111,6 +112,7 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
             try:
                 _follow(control, tally, watch, quiet)
                 ended = engine.result()
+                watch.end(writer)
                 writer.append_event("note", second=0.0, summary=ended["summary"].get("metrics", {}), threw=tally.threw)
                 watch.proxy = proxy_words(engine.proxies())
                 status = "interrupted" if ended_early() else "finished"

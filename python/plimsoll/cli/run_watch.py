@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from plimsoll.findings.capacity_words import asked_words
 from plimsoll.findings.connection_churn import ChurnSeconds
 from plimsoll.findings.run import run_finding
+from plimsoll.findings.self_diagnosis import BYSTANDER_CORES, BYSTANDERS, HOST_FULL
 from plimsoll.findings.slow_names import with_slow_names, words_of
 from plimsoll.probes import kernel_files, remedies
 from plimsoll.probes.generator import GeneratorProbe
@@ -16,6 +17,7 @@ from plimsoll.runs.generator_seconds import GeneratorSeconds
 from plimsoll.runs.name_lookups import NameLookups
 
 if TYPE_CHECKING:
+    from plimsoll.probes.bystanders import Bystanders
     from plimsoll.runs.declared_caps import DeclaredCap
     from plimsoll.runs.snapshot import Snapshot
     from plimsoll.runs.writer import RunWriter
@@ -27,8 +29,10 @@ _PORTS_WORTH_COUNTING = 0.2
 class RunWatch:
     """Gathers the facts of each second, and makes the finding of them."""
 
-    def __init__(self) -> None:
+    def __init__(self, addresses: Callable[[], Sequence[tuple[str, int]]] = lambda: ()) -> None:
         self._probe = GeneratorProbe()
+        self._addresses = addresses
+        self._bystanders: Bystanders | None = None  # its imports are dear, and most runs have no use for it
         self._facts = GeneratorSeconds()
         self._flow: list[FlowSecond] = []
         self._connections = ChurnSeconds()
@@ -39,6 +43,8 @@ class RunWatch:
     def add(self, snapshot: Snapshot, writer: RunWriter) -> None:
         """Add one second, and write what the machine says of it."""
         values = self._probe.sample()
+        if (values.get("host_busy_share") or 0.0) >= HOST_FULL:
+            self._look(values)
         row = {"t_unix": snapshot.t_unix, "second": snapshot.second, "source": self._probe.source, "values": values}
         writer.append_resource(row)
         self._facts.add(snapshot)
@@ -46,6 +52,33 @@ class RunWatch:
         self._connections.add(snapshot)
         self._lookups.add(snapshot)
         self._facts.add_row(row)
+
+    def end(self, writer: RunWriter) -> None:
+        """The load has ended: what bystanders took since the last look, and their names, are written too."""
+        if self._bystanders is None:
+            return
+        values: dict[str, float] = {}
+        if self._bystanders.tells:
+            self._look(values, at_once=True)
+        if values:
+            last = self._flow[-1].second
+            row = {"t_unix": writer.t0_unix + last, "second": last, "source": self._probe.source, "values": values}
+            writer.append_resource(row)
+            self._facts.add_row(row)
+        if self._bystanders.names:
+            writer.append_event(
+                BYSTANDERS, names={name: round(cpu_s, 2) for name, cpu_s in self._bystanders.names.items()}
+            )
+
+    def _look(self, values: dict[str, float], at_once: bool = False) -> None:
+        if self._bystanders is None:
+            from plimsoll.probes.bystanders import Bystanders
+
+            self._bystanders = Bystanders(self._addresses)
+        if at_once or self._bystanders.is_due:
+            cores = self._bystanders.look()
+            if cores is not None:
+                values[BYSTANDER_CORES] = cores
 
     def finding(
         self, status: str, run_path: str, unanswered: Sequence[str] = (), caps: Sequence[DeclaredCap] = ()
@@ -59,7 +92,13 @@ class RunWatch:
         counted = self._facts.total("refused_ports") > 0 or used > _PORTS_WORTH_COUNTING * ports
         busiest = kernel_files.busiest_destination() if counted else None
         found = run_finding(
-            self._facts, busiest_destination=busiest, status=status, run_path=run_path, caps=caps, flow=self._flow
+            self._facts,
+            busiest_destination=busiest,
+            status=status,
+            run_path=run_path,
+            caps=caps,
+            flow=self._flow,
+            names=self._bystanders.names if self._bystanders is not None else None,
         )
         if unanswered:
             found = {

@@ -10,7 +10,17 @@ from plimsoll.findings.asked import asked_load
 from plimsoll.findings.capacity_words import asked_words
 from plimsoll.findings.evidence import SERIES, Evidence, as_data
 from plimsoll.findings.flow import REMEDY, fault_of_run
-from plimsoll.findings.self_diagnosis import STALLED, Diagnosis, diagnose, lasting, standstill_words, unread_words
+from plimsoll.findings.self_diagnosis import (
+    BYSTANDERS,
+    STALLED,
+    Diagnosis,
+    bystanders,
+    diagnose,
+    full_share,
+    lasting,
+    standstill_words,
+    unread_words,
+)
 from plimsoll.findings.shape.units_of import with_units
 from plimsoll.findings.validity import Validity, of_time
 from plimsoll.runs.declared_caps import DeclaredCap
@@ -30,11 +40,14 @@ def run_finding(
     run_path: str | None = None,
     caps: Sequence[DeclaredCap] = (),
     flow: Sequence[FlowSecond] = (),
+    names: Mapping[str, float] | None = None,
 ) -> dict[str, Any]:
     """The finding as findings.json holds it: `valid` if nothing spoiled the figures, `invalid_because`, `notes` on
     limits that came near, `next`, and the `generator`'s own numbers (shares of 1, milliseconds, bytes; null where
-    unknown). `flow`: the run's seconds, whose counts and times must agree."""
-    found = [*diagnose(facts, busiest_destination, caps), *_flow(flow, facts)]
+    unknown). `flow`: the run's seconds, whose counts and times must agree; `names`: CPU seconds of
+    bystanders by their names."""
+    beside = list(bystanders(facts, names or {}))
+    found = [*diagnose(facts, busiest_destination, caps), *_flow(flow, facts), *beside]
     spoiled = [one for one in found if one.spoils]
     limits = [one for one in spoiled if one.limits]
     asked = asked_load(flow)
@@ -46,7 +59,7 @@ def run_finding(
         "experiment": "run",
         "status": status,
         "valid": not limits,
-        "validity": [one.to_json() for one in validity_of_run(facts, spoiled)],
+        "validity": [one.to_json() for one in validity_of_run(facts, [*spoiled, *beside])],
         "evidence": as_data([Evidence(facts.seconds, "seconds", SERIES, "The generator in each")]),
         "generator": {"healthy": not spoiled, **_numbers(facts, busiest_destination)},
         "diagnoses": [
@@ -68,6 +81,7 @@ def run_finding_of(
     run_path: str,
     busiest_destination: tuple[str, int] | None = None,
     last_written: int | None = None,
+    names: Mapping[str, float] | None = None,
 ) -> dict[str, Any] | None:
     """The finding of a run that did not live to write it; None where nothing was measured. `last_written`: its last
     second, where that is known."""
@@ -80,7 +94,9 @@ def run_finding_of(
         facts.add_row(row)
     if not facts.seconds:
         return None
-    return run_finding(facts, busiest_destination=busiest_destination, status=status, run_path=run_path, flow=flow)
+    return run_finding(
+        facts, busiest_destination=busiest_destination, status=status, run_path=run_path, flow=flow, names=names
+    )
 
 
 def _flow(flow: Sequence[FlowSecond], facts: GeneratorSeconds) -> Iterator[Diagnosis]:
@@ -95,11 +111,12 @@ def validity_of_run(facts: GeneratorSeconds, spoiled: Sequence[Diagnosis]) -> li
     lateness to times."""
     limits = tuple(one.words for one in spoiled if one.limits)
     refused = tuple(one.words for one in spoiled if one.name in ("files", "ports", "names"))
+    beside = tuple(one.words for one in spoiled if one.name == BYSTANDERS)
     of_run = Validity("throughput", "invalid", because=limits) if limits else Validity("throughput")
     times = []
     for quantile, error_ms in ((0.5, facts.median("lag_p50_ms") or 0.0), (0.99, _rare_error_ms(facts))):
         one = of_time(error_ms, facts.response_ms(quantile), "response_time", quantile)
-        because = limits or _still_at(facts, quantile)
+        because = limits or _still_at(facts, quantile) or (beside if full_share(facts) > (1 - quantile) / 2 else ())
         times.append(replace(one, verdict="invalid", because=because) if because else one)
     return [of_run, *times, Validity("failures", "invalid", because=refused) if refused else Validity("failures")]
 
@@ -118,7 +135,13 @@ def _rare_error_ms(facts: GeneratorSeconds) -> float:
     return max(facts.median("lag_p99_ms") or 0.0, turn_ms)
 
 
-def _answer(facts: GeneratorSeconds, found: list[Diagnosis], spoiled: Sequence[Diagnosis]) -> str:
+def _answer(facts: GeneratorSeconds, found: Sequence[Diagnosis], spoiled: Sequence[Diagnosis]) -> str:
+    own = _own_answer(facts, [one for one in found if one.name != BYSTANDERS], spoiled)
+    beside = any(one.name == BYSTANDERS for one in found)
+    return f"{own} But other work took cores from the target: response times are not its alone." if beside else own
+
+
+def _own_answer(facts: GeneratorSeconds, found: Sequence[Diagnosis], spoiled: Sequence[Diagnosis]) -> str:
     limits = [one for one in spoiled if one.limits]
     if limits:
         first = limits[0].words

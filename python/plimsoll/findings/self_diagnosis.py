@@ -9,7 +9,7 @@ to response times, and leaves throughput and failures as they are.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from plimsoll.listed_names import listed
@@ -25,6 +25,9 @@ THREAD_BUSY = 0.90
 WAITING = 0.20
 LEAST_WAITED = 0.02  # of the time, and longer than it ran: then its lateness is others' doing
 HOST_FULL, OF_FULL_HOST = 0.9, 0.5
+BYSTANDERS, BYSTANDER_CORES = "bystanders", "bystander_cores"
+LEAST_CORES, LEAST_HOST_SHARE = 0.2, 0.10  # of bystanders, as of foreign work in a search
+OF_ALL = 0.1  # of what bystanders took, from which on one is named
 THROTTLED = 0.05
 STOLEN = 0.05
 STALLED = 0.01
@@ -365,6 +368,27 @@ def _others_words(facts: GeneratorSeconds) -> str:
             "runs here, and other work had the rest."
         )
     return ""
+
+
+def bystanders(facts: GeneratorSeconds, names: Mapping[str, float]) -> Iterator[Diagnosis]:
+    """Processes that the target, on this machine, has no connection to took cores while all were busy."""
+    taken, cores = facts.median(BYSTANDER_CORES) or 0.0, facts.last("usable_cores") or 1.0
+    if full_share(facts) and taken >= max(LEAST_CORES, LEAST_HOST_SHARE * cores):
+        counted = [name for name in names if names[name] >= OF_ALL * sum(names.values())]
+        most = listed(sorted(counted, key=lambda name: -names[name]), 3)
+        yield Diagnosis(
+            BYSTANDERS,
+            f"Other work{f' ({most})' if most else ''} took {taken:.2g} of this machine's {cores:g} cores while all "
+            "were busy: the target, which runs here too and has no connection to it, had to wait for them.",
+            remedies.OWN_CORES,
+            spoils=False,
+        )
+
+
+def full_share(facts: GeneratorSeconds) -> float:
+    """Share of the seconds in which all cores of this machine were busy; 0 where that did not last."""
+    full = lasting(facts.of("host_busy_share"), HOST_FULL)
+    return full.seconds / full.of if full is not None else 0.0
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,192 @@
+"""Bystanders: processes of this host that the target has no connection to, and that take cores which it needs.
+
+For a plain run, which watches no process: asked while all cores are busy, a few times a minute. The target is who
+listens where the load goes, on this host. What it is connected to belongs to it, and so on, and all children; so does
+who is connected to any of these, as a worker that takes jobs from the target's queue. Connections are those that are
+open at a look, by TCP and by unix sockets. Never counted: this process and its children, and who cannot be looked into,
+as processes in other network namespaces (containers) and, unless this is root, of other users.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from plimsoll.probes.finding_processes import pids_listening_on
+from plimsoll.probes.local_targets import LOCAL_HOSTS
+from plimsoll.probes.probe import Clock
+from plimsoll.probes.resting import process_tree
+from plimsoll.probes.tcp_info import listening
+from plimsoll.probes.unix_sockets import UnixTable
+
+LOOK_EVERY_S = 5.0
+LEAST_S = 1.0  # between two looks that say something
+_ESTABLISHED = "01"  # of /proc/net/tcp
+_MAPPED = "0000000000000000FFFF0000"  # before an IPv4 address that is told as one of IPv6, in that file
+_SOCKET = "socket:["
+_TICKS_PER_S = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
+Address = tuple[str, int]
+_NONE: set[int] = set()
+
+
+class Used(NamedTuple):
+    """CPU seconds of a process since it began."""
+
+    name: str
+    began: str
+    cpu_s: float
+
+
+class Bystanders:
+    """`addresses`: where the load goes. `taken_s`: CPU seconds of each process, by id and name, between the looks."""
+
+    def __init__(self, addresses: Callable[[], Sequence[Address]], clock: Clock = time.monotonic) -> None:
+        self._addresses, self._clock = addresses, clock
+        self._before: tuple[float, dict[int, Used]] | None = None
+        self.taken_s: dict[tuple[int, str], float] = {}
+
+    @property
+    def names(self) -> dict[str, float]:
+        """The same by name."""
+        found: dict[str, float] = {}
+        for (_, name), taken_s in self.taken_s.items():
+            found[name] = found.get(name, 0.0) + taken_s
+        return found
+
+    @property
+    def is_due(self) -> bool:
+        """Whether the last look is long enough ago for another."""
+        return self._before is None or self._clock() - self._before[0] >= LOOK_EVERY_S
+
+    @property
+    def tells(self) -> bool:
+        """Whether a look now would say something."""
+        return self._before is not None and self._clock() - self._before[0] >= LEAST_S
+
+    def look(self) -> float | None:
+        """Cores that bystanders took since the last look. None in the first one, and where the target is not on this
+        host or its process, or what the kernel tells of others, is not seen."""
+        try:
+            return self._look()
+        except OSError:
+            self._before = None
+            return None
+
+    def _look(self) -> float | None:
+        roots = {pid for _, port in filter(_is_here, self._addresses()) for pid in pids_listening_on(port)}
+        if not roots:
+            self._before = None
+            return None
+        now_s, used = self._clock(), _used()
+        before, self._before = self._before, (now_s, used)
+        if before is None or now_s <= before[0]:
+            return None
+        holders, seen = _holders()
+        belonging = _belonging(roots, holders) | set(process_tree(Path("/"), [os.getpid()]))
+        taken_s = 0.0
+        for pid in used.keys() & seen - belonging:
+            then, now = before[1].get(pid), used[pid]
+            more_s = now.cpu_s - (then.cpu_s if then is not None and then.began == now.began else 0.0)
+            if more_s > 0:
+                self.taken_s[pid, now.name] = self.taken_s.get((pid, now.name), 0.0) + more_s
+                taken_s += more_s
+        return taken_s / (now_s - before[0])
+
+
+def _is_here(address: Address) -> bool:
+    host = address[0].removeprefix("::ffff:")
+    return host.startswith("127.") or host in LOCAL_HOSTS or host in _own_addresses()
+
+
+def _own_addresses() -> set[str]:
+    import psutil  # rarely asked
+
+    return {one.address for many in psutil.net_if_addrs().values() for one in many}
+
+
+def _used() -> dict[int, Used]:
+    """By process id (/proc/PID/stat, proc(5)); what ends meanwhile is left out."""
+    found = {}
+    for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
+        if not name.isdigit():
+            continue
+        try:
+            with open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as file:
+                head, _, rest = file.read().rpartition(")")
+        except OSError:
+            continue
+        fields = rest.split()
+        cpu_s = (int(fields[11]) + int(fields[12])) / _TICKS_PER_S
+        found[int(name)] = Used(head.partition("(")[2], fields[19], cpu_s)
+    return found
+
+
+def _belonging(roots: Iterable[int], holders: Mapping[str, set[int]]) -> set[int]:
+    """Processes that have to do with these, this one left out."""
+    ends = [*_tcp_calls(), *_unix_calls()]
+    calls = [(holders.get(caller, _NONE), holders.get(callee, _NONE)) for caller, callee in ends]
+    own, found = os.getpid(), set[int]()
+    fresh = set(process_tree(Path("/"), roots)) - {own}
+    while fresh:
+        found |= fresh
+        called = {pid for caller, callee in calls if caller & fresh for pid in callee}
+        fresh = set(process_tree(Path("/"), called - {own})) - found - {own}
+    callers = {pid for caller, callee in calls if callee & found for pid in caller}
+    return found | set(process_tree(Path("/"), callers - {own}))
+
+
+def _holders() -> tuple[dict[str, set[int]], set[int]]:
+    """The processes that have a socket open, by its inode; and all that could be looked into."""
+    found: dict[str, set[int]] = {}
+    seen: set[int] = set()
+    namespace = os.readlink("/proc/self/ns/net")
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        folder = f"/proc/{name}/fd"
+        try:
+            if os.readlink(f"/proc/{name}/ns/net") != namespace:
+                continue
+            handles = os.listdir(folder)
+        except OSError:
+            continue
+        seen.add(int(name))
+        for handle in handles:
+            try:
+                what = os.readlink(f"{folder}/{handle}")
+            except OSError:
+                continue
+            if what.startswith(_SOCKET):
+                found.setdefault(what[len(_SOCKET) : -1], set()).add(int(name))
+    return found, seen
+
+
+def _tcp_calls() -> list[tuple[str, str]]:
+    """(inode of who connected, inode of who accepted) of each connection within this host."""
+    ports = (listening() or {}).keys()
+    inodes: dict[tuple[str, str], str] = {}
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        try:
+            with open(table, encoding="ascii") as file:
+                rows = [line.split() for line in file][1:]
+        except OSError:
+            continue
+        for row in rows:
+            if row[3] == _ESTABLISHED:
+                inodes[_plain(row[1]), _plain(row[2])] = row[9]
+    return [
+        (inodes[remote, local], inode)
+        for (local, remote), inode in inodes.items()
+        if int(local.rpartition(":")[2], 16) in ports and (remote, local) in inodes
+    ]
+
+
+def _plain(end: str) -> str:
+    return end.removeprefix(_MAPPED)
+
+
+def _unix_calls() -> list[tuple[str, str]]:
+    """The same of unix sockets: who accepted has the listening one's name."""
+    told = UnixTable().now()
+    return [(str(one.peer), str(one.inode)) for one in told.values() if one.name and one.peer]
