@@ -3,8 +3,11 @@
 For a plain run, which watches no process: asked while all cores are busy, a few times a minute. The target is who
 listens where the load goes, on this host. What it is connected to belongs to it, and so on, and all children; so does
 who is connected to any of these, as a worker that takes jobs from the target's queue. Connections are those that are
-open at a look, by TCP and by unix sockets. Never counted: this process and its children, and who cannot be looked into,
-as processes in other network namespaces (containers) and, unless this is root, of other users.
+open at a look, by TCP and by unix sockets; whoever listens where TCP connections ended lately may have been called by
+the target, and counts as belonging to it too.
+
+Never counted: this process and its children, and who cannot be looked into, as processes in other network namespaces
+(containers) and, unless this is root, of other users.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ from plimsoll.probes.unix_sockets import UnixTable
 
 LOOK_EVERY_S = 5.0
 LEAST_S = 1.0  # between two looks that say something
-_ESTABLISHED = "01"  # of /proc/net/tcp
+_LISTEN = "0A"  # of /proc/net/tcp
 _MAPPED = "0000000000000000FFFF0000"  # before an IPv4 address that is told as one of IPv6, in that file
 _SOCKET = "socket:["
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
@@ -126,10 +129,12 @@ def _used() -> dict[int, Used]:
 
 def _belonging(roots: Iterable[int], holders: Mapping[str, set[int]]) -> set[int]:
     """Processes that have to do with these, this one left out."""
-    ends = [*_tcp_calls(), *_unix_calls()]
+    table = _TcpTable.read()
+    ends = [*table.calls(), *_unix_calls()]
     calls = [(holders.get(caller, _NONE), holders.get(callee, _NONE)) for caller, callee in ends]
+    called = {pid for inode in table.called() for pid in holders.get(inode, _NONE)}
     own, found = os.getpid(), set[int]()
-    fresh = set(process_tree(Path("/"), roots)) - {own}
+    fresh = set(process_tree(Path("/"), {*roots, *called})) - {own}
     while fresh:
         found |= fresh
         called = {pid for caller, callee in calls if caller & fresh for pid in callee}
@@ -162,24 +167,44 @@ def _holders() -> tuple[dict[str, set[int]], set[int]]:
     return found, seen
 
 
-def _tcp_calls() -> list[tuple[str, str]]:
-    """(inode of who connected, inode of who accepted) of each connection within this host."""
-    ports = (listening() or {}).keys()
-    inodes: dict[tuple[str, str], str] = {}
-    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
-        try:
-            with open(table, encoding="ascii") as file:
-                rows = [line.split() for line in file][1:]
-        except OSError:
-            continue
-        for row in rows:
-            if row[3] == _ESTABLISHED:
-                inodes[_plain(row[1]), _plain(row[2])] = row[9]
-    return [
-        (inodes[remote, local], inode)
-        for (local, remote), inode in inodes.items()
-        if int(local.rpartition(":")[2], 16) in ports and (remote, local) in inodes
-    ]
+class _TcpTable(NamedTuple):
+    """`listening`: the inodes of the listening sockets of each port; `rows`: own end, other end and inode ("0" of one
+    that is over, whose owner is not known any more) of each connection."""
+
+    listening: Mapping[int, Sequence[str]]
+    rows: Sequence[tuple[str, str, str]]
+
+    @classmethod
+    def read(cls) -> _TcpTable:
+        ports = {port: [inode for inode, _ in ends] for port, ends in (listening() or {}).items()}
+        rows = []
+        for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+            try:
+                with open(table, encoding="ascii") as file:
+                    lines = [line.split() for line in file][1:]
+            except OSError:
+                continue
+            rows += [(_plain(line[1]), _plain(line[2]), line[9]) for line in lines if line[3] != _LISTEN]
+        return cls(ports, rows)
+
+    def calls(self) -> list[tuple[str, str]]:
+        """(inode of who connected, inode of who accepted) of each connection within this host that is open."""
+        inodes = {(own, other): inode for own, other, inode in self.rows}
+        return [
+            (inodes[other, own], inode)
+            for (own, other), inode in inodes.items()
+            if _port(own) in self.listening and (other, own) in inodes
+        ]
+
+    def called(self) -> set[str]:
+        """The listening sockets to which connections of unknown processes were open until lately: perhaps the
+        target's, as one that connects anew for each request."""
+        ended = {port for own, other, inode in self.rows if inode == "0" for port in (_port(own), _port(other))}
+        return {inode for port in ended & self.listening.keys() for inode in self.listening[port]}
+
+
+def _port(end: str) -> int:
+    return int(end.rpartition(":")[2], 16)
 
 
 def _plain(end: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import sys
 import time
@@ -68,6 +69,16 @@ def test_what_the_target_is_connected_to_belongs_to_it_and_others_do_not() -> No
         cores, who = looked(target)
     assert cores is not None and cores > 0.05
     assert bystander.pid in who and not who & {one.pid for one in connected}
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_who_was_called_lately_by_a_connection_that_has_ended_belongs_to_it() -> None:
+    target, called = free_port(), free_port()
+    with running(LISTEN, target, 0, "idle"), running(LISTEN, called, 0, "busy") as once:
+        with socket.create_connection(("127.0.0.1", called)):
+            pass  # closed here first: TIME_WAIT, or FIN_WAIT2 while the other end is open
+        _, who = looked(target)
+    assert once.pid not in who
 
 
 def test_children_of_this_process_are_its_own_work() -> None:
