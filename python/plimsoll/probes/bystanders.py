@@ -30,6 +30,7 @@ LEAST_S = 1.0  # between two looks that say something
 _LISTEN = "0A"  # of /proc/net/tcp
 _MAPPED = "0000000000000000FFFF0000"  # before an IPv4 address that is told as one of IPv6, in that file
 _SOCKET = "socket:["
+_OF_KERNEL = 0x00200000  # PF_KTHREAD of a process's flags: what it does is done for others
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 Address = tuple[str, int]
 _NONE: set[int] = set()
@@ -111,7 +112,7 @@ def _own_addresses() -> set[str]:
 
 
 def _used() -> dict[int, Used]:
-    """By process id (/proc/PID/stat, proc(5)); what ends meanwhile is left out."""
+    """By process id (/proc/PID/stat, proc(5)); the kernel's own and what ends meanwhile are left out."""
     found = {}
     for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
         if not name.isdigit():
@@ -122,6 +123,8 @@ def _used() -> dict[int, Used]:
         except OSError:
             continue
         fields = rest.split()
+        if int(fields[6]) & _OF_KERNEL:
+            continue
         cpu_s = (int(fields[11]) + int(fields[12])) / _TICKS_PER_S
         found[int(name)] = Used(head.partition("(")[2], fields[19], cpu_s)
     return found
