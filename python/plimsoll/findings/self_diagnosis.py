@@ -11,15 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from plimsoll.listed_names import listed
 from plimsoll.probes import remedies
 from plimsoll.runs.declared_caps import UNKNOWN_VUS, DeclaredCap
 from plimsoll.runs.failures import requests_words
 from plimsoll.runs.generator_seconds import GeneratorSeconds
-from plimsoll.runs.reader import RunReader
 from plimsoll.runs.script_caps import UNSERVED_SHARE, binding_cap
 from plimsoll.runs.standstill import STOOD_STILL_S, Standstill
+
+if TYPE_CHECKING:
+    from plimsoll.runs.reader import RunReader
 
 THREAD_BUSY = 0.90
 WAITING = 0.20

@@ -13,15 +13,12 @@ Never counted: this process and its children, and who cannot be looked into, as 
 from __future__ import annotations
 
 import os
+import socket
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
-from plimsoll.probes.finding_processes import pids_listening_on
-from plimsoll.probes.local_targets import LOCAL_HOSTS
 from plimsoll.probes.probe import Clock
-from plimsoll.probes.resting import process_tree
 from plimsoll.probes.tcp_info import listening
 from plimsoll.probes.unix_sockets import UnixTable
 
@@ -37,11 +34,12 @@ _NONE: set[int] = set()
 
 
 class Used(NamedTuple):
-    """CPU seconds of a process since it began."""
+    """CPU seconds of a process since it began, and its parent's id."""
 
     name: str
     began: str
     cpu_s: float
+    parent: int
 
 
 class Bystanders:
@@ -80,7 +78,9 @@ class Bystanders:
             return None
 
     def _look(self) -> float | None:
-        roots = {pid for _, port in filter(_is_here, self._addresses()) for pid in pids_listening_on(port)}
+        table, (holders, seen) = _TcpTable.read(), _holders()
+        ports = {port for _, port in filter(_is_here, self._addresses())}
+        roots = {pid for port in ports for inode in table.listening.get(port, ()) for pid in holders.get(inode, _NONE)}
         if not roots:
             self._before = None
             return None
@@ -88,8 +88,7 @@ class Bystanders:
         before, self._before = self._before, (now_s, used)
         if before is None or now_s <= before[0]:
             return None
-        holders, seen = _holders()
-        belonging = _belonging(roots, holders) | set(process_tree(Path("/"), [os.getpid()]))
+        belonging = _belonging(roots, holders, table, used) | _trees({os.getpid()}, used)
         taken_s = 0.0
         for pid in used.keys() & seen - belonging:
             then, now = before[1].get(pid), used[pid]
@@ -101,14 +100,16 @@ class Bystanders:
 
 
 def _is_here(address: Address) -> bool:
+    """Whether that is an address of this host: nobody can take a port of another's."""
     host = address[0].removeprefix("::ffff:")
-    return host.startswith("127.") or host in LOCAL_HOSTS or host in _own_addresses()
-
-
-def _own_addresses() -> set[str]:
-    import psutil  # rarely asked
-
-    return {one.address for many in psutil.net_if_addrs().values() for one in many}
+    if host.startswith("127.") or host == "::1":
+        return True
+    try:
+        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_DGRAM) as one:
+            one.bind((host, 0))
+    except OSError:
+        return False
+    return True
 
 
 def _used() -> dict[int, Used]:
@@ -126,24 +127,39 @@ def _used() -> dict[int, Used]:
         if int(fields[6]) & _OF_KERNEL:
             continue
         cpu_s = (int(fields[11]) + int(fields[12])) / _TICKS_PER_S
-        found[int(name)] = Used(head.partition("(")[2], fields[19], cpu_s)
+        found[int(name)] = Used(head.partition("(")[2], fields[19], cpu_s, int(fields[1]))
     return found
 
 
-def _belonging(roots: Iterable[int], holders: Mapping[str, set[int]]) -> set[int]:
+def _trees(roots: Iterable[int], used: Mapping[int, Used]) -> set[int]:
+    """These processes with all their children."""
+    children: dict[int, list[int]] = {}
+    for pid, one in used.items():
+        children.setdefault(one.parent, []).append(pid)
+    found, left = set[int](), list(roots)
+    while left:
+        pid = left.pop()
+        if pid not in found:
+            found.add(pid)
+            left += children.get(pid, ())
+    return found
+
+
+def _belonging(
+    roots: Iterable[int], holders: Mapping[str, set[int]], table: _TcpTable, used: Mapping[int, Used]
+) -> set[int]:
     """Processes that have to do with these, this one left out."""
-    table = _TcpTable.read()
     ends = [*table.calls(), *_unix_calls()]
     calls = [(holders.get(caller, _NONE), holders.get(callee, _NONE)) for caller, callee in ends]
     called = {pid for inode in table.called() for pid in holders.get(inode, _NONE)}
     own, found = os.getpid(), set[int]()
-    fresh = set(process_tree(Path("/"), {*roots, *called})) - {own}
+    fresh = _trees({*roots, *called} - {own}, used)
     while fresh:
         found |= fresh
         called = {pid for caller, callee in calls if caller & fresh for pid in callee}
-        fresh = set(process_tree(Path("/"), called - {own})) - found - {own}
+        fresh = _trees(called - {own}, used) - found
     callers = {pid for caller, callee in calls if callee & found for pid in caller}
-    return found | set(process_tree(Path("/"), callers - {own}))
+    return found | _trees(callers - {own}, used)
 
 
 def _holders() -> tuple[dict[str, set[int]], set[int]]:

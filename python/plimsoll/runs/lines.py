@@ -9,7 +9,7 @@ import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from plimsoll.errors import RunDirectoryError
 from plimsoll.runs import quick_json
@@ -44,9 +44,7 @@ def placed_lines(path: Path, start: int = 0, end: int | None = None) -> Iterator
     """The whole lines that begin in bytes [start, end), each with the byte from which it can be read again: its own
     first, or that of its frame in a compressed file. Both ends are such bytes."""
     try:
-        if not stat.S_ISREG(path.stat().st_mode):  # a pipe would be waited for, and a device has no end
-            raise RunDirectoryError(f"{path} is no regular file", "Restore it, or make the run again.")
-        with path.open("rb", buffering=_BUFFER_BYTES) as file:
+        with _opened(path) as file:
             if is_packed(file):
                 yield from packed_lines(file, start, end)
                 return
@@ -64,11 +62,18 @@ def placed_lines(path: Path, start: int = 0, end: int | None = None) -> Iterator
         raise run_error("read", path, error) from error
 
 
+def _opened(path: Path) -> BinaryIO:
+    """The file for reading. OSError, RunDirectoryError."""
+    if not stat.S_ISREG(path.stat().st_mode):  # a pipe would be waited for, and a device has no end
+        raise RunDirectoryError(f"{path} is no regular file", "Restore it, or make the run again.")
+    return path.open("rb", buffering=_BUFFER_BYTES)
+
+
 def is_damaged(path: Path, *, is_whole: bool) -> bool:
     """Whether a file of lines has some that cannot be read; `is_whole`: its writer came to the end, so that it is torn
     nowhere. A file that is not there is not damaged."""
     try:
-        with path.open("rb", buffering=_BUFFER_BYTES) as file:
+        with _opened(path) as file:
             if is_packed(file):
                 return has_damage(file, is_whole=is_whole)
             size = file.seek(0, os.SEEK_END)

@@ -44,7 +44,7 @@ def running(code: str, *words: object) -> Iterator[subprocess.Popen[str]]:
 @pytest.fixture
 def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     """The children of these tests are not the generator's."""
-    monkeypatch.setattr("plimsoll.probes.bystanders.process_tree", lambda root, pids: list(pids))
+    monkeypatch.setattr("plimsoll.probes.bystanders._trees", lambda roots, used: set(roots))
 
 
 def looked(port: int) -> tuple[float | None, set[int]]:
