@@ -27,11 +27,11 @@ $(VENV)/.built: $(VENV)/.ready $(RUST_SOURCES)
 demo: build # 99: its answer is that the expected load is not carried
 	$(BIN)/plimsoll demo || { code=$$?; test $$code -eq 99 || exit $$code; }
 
-# Tests that compute share the cores, and so do those that mostly wait, among themselves: runs of a second of which files,
-# exit codes and counts are looked at. Searches and long runs go two at a time: their targets are slow enough for that.
-# Those that look at the generator itself, or at a limit that a late generator would hide, run one at a time.
-COMPUTING = tests/unit tests/docs tests/accuracy tests/integration/lab tests/integration/studies tests/integration/postgresql \
-  tests/integration/mysql tests/integration/probes tests/integration/profiles tests/integration/cli/test_cli_secrets.py
+# Tests that compute share the cores. Those that mostly wait share them four at a time: runs of a second of which files,
+# exit codes and counts are looked at, and servers that are started and watched. Searches and long runs go two at a time:
+# their targets are slow enough for that. Those that look at the generator itself, or at a limit that a late generator
+# would hide, run one at a time.
+COMPUTING = tests/unit tests/docs tests/accuracy
 PAIRED = tests/integration/capacity tests/integration/long_runs tests/integration/trials
 ALONE = tests/integration/cli/test_run_self_diagnosis.py tests/integration/cli/test_every_run_ends.py tests/integration/mysql/test_statement_as_limit.py
 test: build postgresql mariadb jdk chromium
