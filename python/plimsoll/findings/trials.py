@@ -26,6 +26,7 @@ from plimsoll.runs.snapshot import Snapshot
 
 SCHEMA = 1
 SILENT = "no answer"  # the name of the reason for which a trial of which no request was answered is left out
+DAMAGE = "damage"  # of a trial that was a finished run: what of it cannot be read
 MOST_FAILED = 0.10
 Trial = Mapping[str, Any]
 # Kinds of figures: a high percentile, a mean or median, what is no time (throughput, failures, memory, CPU).
@@ -75,7 +76,7 @@ def _left_out_words(name: str, keeps: tuple[Figure, ...], many: Sequence[Mapping
     if keeps:
         what = "high percentiles are" if "middle" in keeps else "response times are"
         return f"The {what} left out of t{trials}, because the generator was late there: {many[0]['reason']}"
-    why = {SILENT: ", because", "flow": ":"}.get(name, ", because the generator was a limit there:")
+    why = {SILENT: ", because", "flow": ":", DAMAGE: ":"}.get(name, ", because the generator was a limit there:")
     return f"T{trials} left out{why} {many[0]['reason']}"
 
 
@@ -148,7 +149,8 @@ def sound_trials(
     as scatter between the trials. One that was late at the median leaves what is no time as it is. `rests_on`: what the
     answer does, by which the generator was healthy or not.
     `silent_count`: whether a trial of which no request was answered counts: it says where the target stops, and nothing
-    of times. Trials that were imported from finished runs have no seconds here and come judged (`spoiled_by`).
+    of times. Trials that were imported from finished runs have no seconds here and come judged (`spoiled_by`),
+    with what of them cannot be read (`damage`).
     """
     found = SoundTrials(rests_on)
     own = [trial for trial in trials if "source" not in trial]
@@ -160,6 +162,7 @@ def sound_trials(
         spoils = [(one.name, one.words, one.remedy) for one in diagnose(seen) if one.spoils] if seen.seconds else []
         fault = fault_of_trial(flow, trial, bool(seen.standstills())) if "source" not in trial else None
         spoils += [("flow", fault.words, REMEDY)] if fault is not None else []
+        spoils += [(DAMAGE, str(words), "") for words in trial.get(DAMAGE) or ()]
         spoils += [("run", str(words), "") for words in trial.get("spoiled_by") or ()]
         if not silent_count and silent_words(trial):
             found.silent.append(trial)

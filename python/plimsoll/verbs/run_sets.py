@@ -17,6 +17,7 @@ from typing import Any
 from plimsoll.errors import InputError, InputErrors
 from plimsoll.findings.of_run import Facts, findings_of_run
 from plimsoll.findings.self_diagnosis import unread_words
+from plimsoll.findings.trials import DAMAGE
 from plimsoll.listed_names import listed
 from plimsoll.plans.load import LevelUnit
 from plimsoll.plans.requests import CompareRequest, TrialChoices
@@ -238,7 +239,6 @@ def _trial(reader: RunReader, arm: str, number: int, level: Level, skip_s: float
         if not finding.get("valid", True)
         for text in finding.get("invalid_because", ())
     ]
-    spoiled += unread_words(generator_seconds_of(reader))
     return {
         "trial": number,
         "repetition": number,
@@ -248,6 +248,7 @@ def _trial(reader: RunReader, arm: str, number: int, level: Level, skip_s: float
         "source": str(reader.path),
         "started_unix": reader.manifest.get("started_unix"),
         "spoiled_by": spoiled,
+        DAMAGE: unread_words(generator_seconds_of(reader), "it"),
         **endpoints_of(reader.snapshots(metrics=METRICS), skip_s).to_json(),
         "resources": {},
     }
