@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from plimsoll.findings.capacity_words import asked_words
 from plimsoll.findings.connection_churn import ChurnSeconds
 from plimsoll.findings.run import run_finding
-from plimsoll.findings.self_diagnosis import BYSTANDER_CORES, BYSTANDERS, HOST_FULL
+from plimsoll.findings.self_diagnosis import FOREIGN, FOREIGN_CORES, HOST_FULL
 from plimsoll.findings.slow_names import with_slow_names, words_of
 from plimsoll.probes import kernel_files, remedies
 from plimsoll.probes.generator import GeneratorProbe
@@ -17,7 +17,7 @@ from plimsoll.runs.generator_seconds import GeneratorSeconds
 from plimsoll.runs.name_lookups import NameLookups
 
 if TYPE_CHECKING:
-    from plimsoll.probes.bystanders import Bystanders
+    from plimsoll.probes.foreign_processes import ForeignProcesses
     from plimsoll.runs.declared_caps import DeclaredCap
     from plimsoll.runs.snapshot import Snapshot
     from plimsoll.runs.writer import RunWriter
@@ -32,7 +32,7 @@ class RunWatch:
     def __init__(self, addresses: Callable[[], Sequence[tuple[str, int]]] = lambda: ()) -> None:
         self._probe = GeneratorProbe()
         self._addresses = addresses
-        self._bystanders: Bystanders | None = None  # its imports are dear, and most runs have no use for it
+        self._foreign: ForeignProcesses | None = None  # its imports are dear, and most runs have no use for it
         self._facts = GeneratorSeconds()
         self._flow: list[FlowSecond] = []
         self._connections = ChurnSeconds()
@@ -54,31 +54,29 @@ class RunWatch:
         self._facts.add_row(row)
 
     def end(self, writer: RunWriter) -> None:
-        """The load has ended: what bystanders took since the last look, and their names, are written too."""
-        if self._bystanders is None:
+        """The load has ended: what foreign processes took since the last look, and their names, are written too."""
+        if self._foreign is None:
             return
         values: dict[str, float] = {}
-        if self._bystanders.tells:
+        if self._foreign.tells:
             self._look(values, at_once=True)
         if values:
             last = self._flow[-1].second
             row = {"t_unix": writer.t0_unix + last, "second": last, "source": self._probe.source, "values": values}
             writer.append_resource(row)
             self._facts.add_row(row)
-        if self._bystanders.names:
-            writer.append_event(
-                BYSTANDERS, names={name: round(cpu_s, 2) for name, cpu_s in self._bystanders.names.items()}
-            )
+        if self._foreign.names:
+            writer.append_event(FOREIGN, names={name: round(cpu_s, 2) for name, cpu_s in self._foreign.names.items()})
 
     def _look(self, values: dict[str, float], at_once: bool = False) -> None:
-        if self._bystanders is None:
-            from plimsoll.probes.bystanders import Bystanders
+        if self._foreign is None:
+            from plimsoll.probes.foreign_processes import ForeignProcesses
 
-            self._bystanders = Bystanders(self._addresses)
-        if at_once or self._bystanders.is_due:
-            cores = self._bystanders.look()
+            self._foreign = ForeignProcesses(self._addresses)
+        if at_once or self._foreign.is_due:
+            cores = self._foreign.look()
             if cores is not None:
-                values[BYSTANDER_CORES] = cores
+                values[FOREIGN_CORES] = cores
 
     def finding(
         self, status: str, run_path: str, unanswered: Sequence[str] = (), caps: Sequence[DeclaredCap] = ()
@@ -98,7 +96,7 @@ class RunWatch:
             run_path=run_path,
             caps=caps,
             flow=self._flow,
-            names=self._bystanders.names if self._bystanders is not None else None,
+            names=self._foreign.names if self._foreign is not None else None,
         )
         if unanswered:
             found = {

@@ -18,7 +18,7 @@ from plimsoll.errors import InputError
 from plimsoll.findings.connection_churn import with_churn
 from plimsoll.findings.consistency import consistent
 from plimsoll.findings.resources import means_of_sockets
-from plimsoll.findings.self_diagnosis import BYSTANDERS, clock_set, damage_words, standstill_words, unread_words
+from plimsoll.findings.self_diagnosis import FOREIGN, clock_set, damage_words, standstill_words, unread_words
 from plimsoll.findings.shape.units_of import with_units
 from plimsoll.findings.shared_peers import with_shared_peers
 from plimsoll.findings.slow_names import lookups_of, with_slow_names
@@ -167,7 +167,7 @@ def _of_plain_run(run: RunReader) -> list[dict[str, Any]]:
         run_path=str(run.path),
         busiest_destination=_busiest(run),
         last_written=run.manifest.get(LAST_SECOND),
-        names=next((one.get("names") for one in run.events(BYSTANDERS)), None),
+        names=next((one.get("names") for one in run.events(FOREIGN)), None),
     )
     return [found] if found else []
 

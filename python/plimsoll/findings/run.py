@@ -11,11 +11,11 @@ from plimsoll.findings.capacity_words import asked_words
 from plimsoll.findings.evidence import SERIES, Evidence, as_data
 from plimsoll.findings.flow import REMEDY, fault_of_run
 from plimsoll.findings.self_diagnosis import (
-    BYSTANDERS,
+    FOREIGN,
     STALLED,
     Diagnosis,
-    bystanders,
     diagnose,
+    foreign_work,
     full_share,
     lasting,
     standstill_words,
@@ -45,8 +45,8 @@ def run_finding(
     """The finding as findings.json holds it: `valid` if nothing spoiled the figures, `invalid_because`, `notes` on
     limits that came near, `next`, and the `generator`'s own numbers (shares of 1, milliseconds, bytes; null where
     unknown). `flow`: the run's seconds, whose counts and times must agree; `names`: CPU seconds of
-    bystanders by their names."""
-    beside = list(bystanders(facts, names or {}))
+    foreign processes by their names."""
+    beside = list(foreign_work(facts, names or {}))
     found = [*diagnose(facts, busiest_destination, caps), *_flow(flow, facts), *beside]
     spoiled = [one for one in found if one.spoils]
     limits = [one for one in spoiled if one.limits]
@@ -111,7 +111,7 @@ def validity_of_run(facts: GeneratorSeconds, spoiled: Sequence[Diagnosis]) -> li
     lateness to times."""
     limits = tuple(one.words for one in spoiled if one.limits)
     refused = tuple(one.words for one in spoiled if one.name in ("files", "ports", "names"))
-    beside = tuple(one.words for one in spoiled if one.name == BYSTANDERS)
+    beside = tuple(one.words for one in spoiled if one.name == FOREIGN)
     of_run = Validity("throughput", "invalid", because=limits) if limits else Validity("throughput")
     times = []
     for quantile, error_ms in ((0.5, facts.median("lag_p50_ms") or 0.0), (0.99, _rare_error_ms(facts))):
@@ -136,8 +136,8 @@ def _rare_error_ms(facts: GeneratorSeconds) -> float:
 
 
 def _answer(facts: GeneratorSeconds, found: Sequence[Diagnosis], spoiled: Sequence[Diagnosis]) -> str:
-    own = _own_answer(facts, [one for one in found if one.name != BYSTANDERS], spoiled)
-    beside = any(one.name == BYSTANDERS for one in found)
+    own = _own_answer(facts, [one for one in found if one.name != FOREIGN], spoiled)
+    beside = any(one.name == FOREIGN for one in found)
     return f"{own} But other work took cores from the target: response times are not its alone." if beside else own
 
 

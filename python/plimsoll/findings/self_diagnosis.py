@@ -28,9 +28,9 @@ THREAD_BUSY = 0.90
 WAITING = 0.20
 LEAST_WAITED = 0.02  # of the time, and longer than it ran: then its lateness is others' doing
 HOST_FULL, OF_FULL_HOST = 0.9, 0.5
-BYSTANDERS, BYSTANDER_CORES = "bystanders", "bystander_cores"
-LEAST_CORES, LEAST_HOST_SHARE = 0.2, 0.10  # of bystanders, as of foreign work in a search
-OF_ALL = 0.1  # of what bystanders took, from which on one is named
+FOREIGN, FOREIGN_CORES = "foreign_work", "foreign_cores"
+LEAST_CORES, LEAST_HOST_SHARE = 0.2, 0.10  # of foreign processes, as of foreign work in a search
+OF_ALL = 0.1  # of what foreign processes took, from which on one is named
 THROTTLED = 0.05
 STOLEN = 0.05
 STALLED = 0.01
@@ -373,14 +373,14 @@ def _others_words(facts: GeneratorSeconds) -> str:
     return ""
 
 
-def bystanders(facts: GeneratorSeconds, names: Mapping[str, float]) -> Iterator[Diagnosis]:
+def foreign_work(facts: GeneratorSeconds, names: Mapping[str, float]) -> Iterator[Diagnosis]:
     """Processes that the target, on this machine, has no connection to took cores while all were busy."""
-    taken, cores = facts.median(BYSTANDER_CORES) or 0.0, facts.last("usable_cores") or 1.0
+    taken, cores = facts.median(FOREIGN_CORES) or 0.0, facts.last("usable_cores") or 1.0
     if full_share(facts) and taken >= max(LEAST_CORES, LEAST_HOST_SHARE * cores):
         counted = [name for name in names if names[name] >= OF_ALL * sum(names.values())]
         most = listed(sorted(counted, key=lambda name: -names[name]), 3)
         yield Diagnosis(
-            BYSTANDERS,
+            FOREIGN,
             f"Other work{f' ({most})' if most else ''} took {taken:.2g} of this machine's {cores:g} cores while all "
             "were busy: the target, which runs here too and has no connection to it, had to wait for them.",
             remedies.OWN_CORES,

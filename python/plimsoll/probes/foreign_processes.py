@@ -1,4 +1,4 @@
-"""Bystanders: processes of this host that the target has no connection to, and that take cores which it needs.
+"""Foreign processes: processes of this host that the target has no connection to, and that take cores which it needs.
 
 For a plain run, which watches no process: asked while all cores are busy, a few times a minute. The target is who
 listens where the load goes, on this host. What it is connected to belongs to it, and so on, and all children; so does
@@ -42,7 +42,7 @@ class Used(NamedTuple):
     parent: int
 
 
-class Bystanders:
+class ForeignProcesses:
     """`addresses`: where the load goes. `taken_s`: CPU seconds of each process, by id and name, between the looks."""
 
     def __init__(self, addresses: Callable[[], Sequence[Address]], clock: Clock = time.monotonic) -> None:
@@ -69,8 +69,8 @@ class Bystanders:
         return self._before is not None and self._clock() - self._before[0] >= LEAST_S
 
     def look(self) -> float | None:
-        """Cores that bystanders took since the last look. None in the first one, and where the target is not on this
-        host or its process, or what the kernel tells of others, is not seen."""
+        """Cores that foreign processes took since the last look. None in the first one, and where the target is not on
+        this host or its process, or what the kernel tells of others, is not seen."""
         try:
             return self._look()
         except OSError:

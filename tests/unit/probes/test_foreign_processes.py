@@ -13,7 +13,7 @@ import pytest
 
 from plimsoll.findings.run import run_finding
 from plimsoll.lab.ports import free_port
-from plimsoll.probes.bystanders import Bystanders
+from plimsoll.probes.foreign_processes import ForeignProcesses
 from plimsoll.runs.generator_seconds import GeneratorSeconds
 from plimsoll.runs.snapshot import Snapshot
 
@@ -44,15 +44,15 @@ def running(code: str, *words: object) -> Iterator[subprocess.Popen[str]]:
 @pytest.fixture
 def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     """The children of these tests are not the generator's."""
-    monkeypatch.setattr("plimsoll.probes.bystanders._trees", lambda roots, used: set(roots))
+    monkeypatch.setattr("plimsoll.probes.foreign_processes._trees", lambda roots, used: set(roots))
 
 
 def looked(port: int) -> tuple[float | None, set[int]]:
-    """Cores of bystanders in a second, and who they were."""
-    bystanders = Bystanders(lambda: [("127.0.0.1", port)])
-    assert bystanders.look() is None
+    """Cores of foreign processes in a second, and who they were."""
+    foreign = ForeignProcesses(lambda: [("127.0.0.1", port)])
+    assert foreign.look() is None
     time.sleep(1.0)
-    return bystanders.look(), {pid for pid, _ in bystanders.taken_s}
+    return foreign.look(), {pid for pid, _ in foreign.taken_s}
 
 
 @pytest.mark.usefixtures("elsewhere")
@@ -65,10 +65,10 @@ def test_what_the_target_is_connected_to_belongs_to_it_and_others_do_not() -> No
             begin(running(LISTEN, target, database, "busy")),
             begin(running(LISTEN, worker, database, "busy")),
         ]
-        bystander = begin(running(BUSY))
+        foreign = begin(running(BUSY))
         cores, who = looked(target)
     assert cores is not None and cores > 0.05
-    assert bystander.pid in who and not who & {one.pid for one in connected}
+    assert foreign.pid in who and not who & {one.pid for one in connected}
 
 
 @pytest.mark.usefixtures("elsewhere")
@@ -90,15 +90,15 @@ def test_children_of_this_process_are_its_own_work() -> None:
 
 @pytest.mark.parametrize("address", [("192.0.2.7", 80), ("127.0.0.1", 1)])
 def test_of_a_target_elsewhere_or_unseen_nothing_is_said(address: tuple[str, int]) -> None:
-    bystanders = Bystanders(lambda: [address])
-    assert bystanders.look() is None and bystanders.look() is None and not bystanders.tells
+    foreign = ForeignProcesses(lambda: [address])
+    assert foreign.look() is None and foreign.look() is None and not foreign.tells
 
 
 def found(busy: float, taken: float) -> dict[str, object]:
     facts = GeneratorSeconds()
     for second in range(10):
         facts.add(Snapshot(second, planned=10, started=10, done=10, generator={"lag_p50_ms": 0.01, "lag_p99_ms": 0.1}))
-        values = {"host_busy_share": busy, "usable_cores": 2.0, "bystander_cores": taken}
+        values = {"host_busy_share": busy, "usable_cores": 2.0, "foreign_cores": taken}
         facts.add_row({"source": "generator", "second": second, "values": values})
     return run_finding(facts, names={"stress": 9.0, "bash": 0.1})
 
