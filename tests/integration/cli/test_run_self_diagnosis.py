@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from command_line import TESTKIT, Cli, seconds_written, wait_until
 
+from plimsoll.findings.of_run import findings_of_run
 from plimsoll.runs.directory import is_being_written
 from plimsoll.runs.reader import RunReader
 
@@ -163,6 +164,25 @@ def test_a_neighbour_on_the_generator_s_core_is_told(
     assert names(cli) & {"waiting", "starved"}, done.stderr
     assert "ther work on this machine kept a thread of" in done.stderr
     assert finding(cli)["generator"]["usable_cores"] == 1
+
+
+def test_work_that_takes_the_cores_of_a_target_on_this_machine_is_told_and_its_times_are_not_its_own(
+    cli: Cli, known_server: Callable[..., str]
+) -> None:
+    url = known_server("--servers", 0)
+    computing = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2 * (os.cpu_count() or 1))]
+    try:
+        done = cli("run", "-q", "--url", url, "-u", 2, "-d", "8s")
+    finally:
+        for one in computing:
+            one.kill()
+            one.wait()
+    assert "foreign_work" in names(cli) and "has no connection to it, had to wait for them" in done.stderr
+    found = finding(cli)
+    verdicts = {one["words"] for one in found["validity"]}
+    assert {"throughput: valid", "response times at p50: invalid"} <= verdicts
+    judged_again = findings_of_run(RunReader(cli.runs("runs")[0]))[0]
+    assert judged_again["validity"] == found["validity"] and judged_again["notes"] == found["notes"]
 
 
 @pytest.fixture
