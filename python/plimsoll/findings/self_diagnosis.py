@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from plimsoll.listed_names import listed
+from plimsoll.plain_text import plain
 from plimsoll.probes import remedies
 from plimsoll.runs.declared_caps import UNKNOWN_VUS, DeclaredCap
 from plimsoll.runs.failures import requests_words
@@ -378,7 +379,7 @@ def foreign_work(facts: GeneratorSeconds, names: Mapping[str, float]) -> Iterato
     taken, cores = facts.median(FOREIGN_CORES) or 0.0, facts.last("usable_cores") or 1.0
     if full_share(facts) and taken >= max(LEAST_CORES, LEAST_HOST_SHARE * cores):
         counted = [name for name in names if names[name] >= OF_ALL * sum(names.values())]
-        most = listed(sorted(counted, key=lambda name: -names[name]), 3)
+        most = listed([plain(name) for name in sorted(counted, key=lambda name: -names[name])], 3)
         yield Diagnosis(
             FOREIGN,
             f"Other work{f' ({most})' if most else ''} took {taken:.2g} of this machine's {cores:g} cores while all "

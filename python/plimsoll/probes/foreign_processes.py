@@ -48,6 +48,7 @@ class ForeignProcesses:
     def __init__(self, addresses: Callable[[], Sequence[Address]], clock: Clock = time.monotonic) -> None:
         self._addresses, self._clock = addresses, clock
         self._before: tuple[float, dict[int, Used]] | None = None
+        self._looked_s = float("-inf")
         self.taken_s: dict[tuple[int, str], float] = {}
 
     @property
@@ -61,7 +62,7 @@ class ForeignProcesses:
     @property
     def is_due(self) -> bool:
         """Whether the last look is long enough ago for another."""
-        return self._before is None or self._clock() - self._before[0] >= LOOK_EVERY_S
+        return self._clock() - self._looked_s >= LOOK_EVERY_S
 
     @property
     def tells(self) -> bool:
@@ -71,15 +72,16 @@ class ForeignProcesses:
     def look(self) -> float | None:
         """Cores that foreign processes took since the last look. None in the first one, and where the target is not on
         this host or its process, or what the kernel tells of others, is not seen."""
+        self._looked_s = self._clock()
+        ports = {port for _, port in filter(_is_here, self._addresses())}
         try:
-            return self._look()
+            return self._look(ports) if ports else None
         except OSError:
             self._before = None
             return None
 
-    def _look(self) -> float | None:
+    def _look(self, ports: set[int]) -> float | None:
         table, (holders, seen) = _TcpTable.read(), _holders()
-        ports = {port for _, port in filter(_is_here, self._addresses())}
         roots = {pid for port in ports for inode in table.listening.get(port, ()) for pid in holders.get(inode, _NONE)}
         if not roots:
             self._before = None
