@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from plimsoll.cli.runs import show
 from plimsoll.errors import RunDirectoryError
 from plimsoll.findings.of_run import findings_of_run
 from plimsoll.report.run_evidence import read_run
@@ -133,3 +134,16 @@ def test_a_run_whose_lines_were_removed_is_read_from_its_tables(tmp_path: Path) 
     (run / "minutes.jsonl.zst").unlink(missing_ok=True)
     reader = RunReader(run)
     assert reader.first_metric(["http_reqs", "iterations"]) == "iterations" and reader.first_metric(["x"]) is None
+
+
+def test_lines_that_runs_show_cannot_print_are_told_beside_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = written(tmp_path, 12, cut_after=5)
+    show(str(run), runs=tmp_path, as_json=False, series=True, resources=False)
+    printed = capsys.readouterr()
+    assert len(printed.out.splitlines()) == 5
+    assert (
+        printed.err.startswith("warning: 7 seconds of the run cannot be read")
+        and "missing in these lines" in printed.err
+    )
