@@ -184,7 +184,7 @@ CARGO_DENY ?= 0.20.2
 audit: setup
 	@test -x target/tools/bin/cargo-deny || command -v cargo-deny >/dev/null || cargo install --quiet --locked --root target/tools --version $(CARGO_DENY) cargo-deny || true
 	@test -x target/audit/bin/pip-audit || { $(PYTHON) -m venv target/audit && \
-	  target/audit/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement supply/locks/audit.txt; } || true
+	  $(BIN)/python supply/install.py target/audit/bin/python supply/locks/audit.txt; } || true
 	$(BIN)/python supply/audit.py
 
 # THIRD-PARTY-NOTICES.txt, which the wheel contains; a test says when it is out of date.

@@ -29,10 +29,10 @@ _PORTS_WORTH_COUNTING = 0.2
 class RunWatch:
     """Gathers the facts of each second, and makes the finding of them."""
 
-    def __init__(self, addresses: Callable[[], Sequence[tuple[str, int]]] = lambda: ()) -> None:
+    def __init__(self, addresses: Callable[[], Sequence[tuple[str, int]]]) -> None:
         self._probe = GeneratorProbe()
         self._addresses = addresses
-        self._foreign: ForeignProcesses | None = None  # its imports are dear, and most runs have no use for it
+        self._foreign: ForeignProcesses | None = None  # most runs have no use for one, nor for its imports
         self._facts = GeneratorSeconds()
         self._flow: list[FlowSecond] = []
         self._connections = ChurnSeconds()

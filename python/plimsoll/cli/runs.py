@@ -74,7 +74,7 @@ def show(
             damage = (
                 unread_words(generator_seconds_of(reader), "these lines")
                 if series
-                else damage_words(reader, "these lines")
+                else damage_words(reader.damaged_files(), "these lines")
             )
         file = file_of(found.path, SERIES if series else RESOURCES)
         if not printed and file.exists() and file.stat().st_size:

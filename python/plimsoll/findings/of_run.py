@@ -102,7 +102,7 @@ def findings_of_run(run: RunReader, facts: Facts | None = None, status: str | No
         found[0]["notes"] = list(dict.fromkeys([*(found[0].get("notes") or ()), *of_generator]))
         _tell_lost_time(run, found[0])
     if found:
-        found[0]["notes"] = [*damage_words(run), *(found[0].get("notes") or ())]
+        found[0]["notes"] = [*damage_words(run.damaged_files()), *(found[0].get("notes") or ())]
     is_capacity = bool(found) and found[0].get("experiment") == "capacity" and "capacity" in found[0]
     retell = _retold(run) if is_capacity else None
     return [with_units(one) for one in consistent(found, retell)]

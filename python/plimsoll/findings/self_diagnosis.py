@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from plimsoll.listed_names import listed
 from plimsoll.plain_text import plain
@@ -21,9 +20,6 @@ from plimsoll.runs.failures import requests_words
 from plimsoll.runs.generator_seconds import GeneratorSeconds
 from plimsoll.runs.script_caps import UNSERVED_SHARE, binding_cap
 from plimsoll.runs.standstill import STOOD_STILL_S, Standstill
-
-if TYPE_CHECKING:
-    from plimsoll.runs.reader import RunReader
 
 THREAD_BUSY = 0.90
 WAITING = 0.20
@@ -139,11 +135,11 @@ def unread_words(facts: GeneratorSeconds, where: str = "this answer") -> list[st
     return words
 
 
-def damage_words(run: RunReader, where: str = "this answer") -> list[str]:
-    """That other files of the run than those of its seconds have lines that cannot be read; empty where none has."""
+def damage_words(files: Sequence[str], where: str = "this answer") -> list[str]:
+    """That these files of a run, others than those of its seconds, have lines that cannot be read."""
     return [
         f"A part of {name} cannot be read: it was changed or is damaged. What it held is missing in {where}."
-        for name in run.damaged_files()
+        for name in files
     ]
 
 

@@ -171,9 +171,10 @@ def _tell_damage(run: RunEvidence, reader: RunReader) -> None:
     """That seconds or other lines of the run cannot be read, where its findings, which may be of before, do not."""
     if not run.findings or run.state == "running" or not reader.findings():  # those made now tell it
         return
-    notes, facts = list(run.findings[0].get("notes") or []), generator_seconds_of(reader)
+    notes = list(run.findings[0].get("notes") or [])
+    facts, files = generator_seconds_of(reader), reader.damaged_files()
     answer, page = (
-        [*unread_words(facts, where), *damage_words(reader, where)] for where in ("this answer", "charts and tables")
+        [*unread_words(facts, where), *damage_words(files, where)] for where in ("this answer", "charts and tables")
     )
     untold = [words for known, words in zip(answer, page, strict=True) if known not in notes]
     if untold:

@@ -279,14 +279,16 @@ class RunReader:
     def damaged_files(self) -> list[str]:
         """Names of the files beside its seconds that are missing or hold lines which cannot be read, which is no
         damage where a kill tore them."""
-        is_whole = self.state == "finished"
-        files = [file_of(self.path, name) for name in (directory.RESOURCES, directory.EVENTS, directory.TRIALS)]
-        lines = self.manifest.get(directory.PROBE_LINES)
-        missing = {
-            directory.RESOURCES: isinstance(lines, int) and sum(1 for _ in placed_lines(files[0])) < lines,
-            directory.TRIALS: is_whole and bool(self.plan()) and not files[-1].exists(),
-        }
-        return [file.name for file in files if missing.get(file.name) or is_damaged(file, is_whole=is_whole)]
+        is_whole, lines = self.state == "finished", self.manifest.get(directory.PROBE_LINES)
+        probes, events, trials = (
+            file_of(self.path, name) for name in (directory.RESOURCES, directory.EVENTS, directory.TRIALS)
+        )
+        damaged = [file for file in (probes, events, trials) if is_damaged(file, is_whole=is_whole)]
+        if probes not in damaged and isinstance(lines, int) and sum(1 for _ in placed_lines(probes)) < lines:
+            damaged.append(probes)
+        if is_whole and not trials.exists() and self.plan():
+            damaged.append(trials)
+        return [file.name for file in damaged]
 
     def plan(self) -> dict[str, Any]:
         """What was to be tried; empty for experiments without trials."""

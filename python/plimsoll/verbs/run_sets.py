@@ -209,13 +209,8 @@ def _check_seconds(trials: Sequence[dict[str, Any]]) -> None:
     for trial in trials:
         if not trial["endpoints"][0]["count"]:
             what = f"{trial['source']} holds no response times that count"
-            damage = unread_words(generator_seconds_of(RunReader(trial["source"])))
-            step = (
-                "Leave it out, or take it from a copy."
-                if damage
-                else "Leave it out, or skip fewer seconds with --skip."
-            )
-            problems.append(InputError(". ".join([what, *damage]).rstrip("."), step))
+            other = "take it from a copy" if trial[DAMAGE] else "skip fewer seconds with --skip"
+            problems.append(InputError(". ".join([what, *trial[DAMAGE]]).rstrip("."), f"Leave it out, or {other}."))
     if problems:
         raise InputErrors(problems)
 

@@ -81,7 +81,7 @@ def _sized(paths: Sequence[Path], choices: SizeChoices) -> Sized:
     else:
         steps = _steps(main, first)
         facts = sizing_facts(main, steps)
-    damage = [*unread_words(generator_seconds_of(main)), *damage_words(main)]
+    damage = [*unread_words(generator_seconds_of(main)), *damage_words(main.damaged_files())]
     facts = replace(_of_processes(facts, choices.processes), notes=[*damage, *facts.notes])
     facts = replace(facts, grown=_latest([*facts.grown, *(one for run in others for one in _grown(run))]))
     unit = str((first.get("capacity") or {}).get("unit") or main.manifest.get("level_unit") or "users")
