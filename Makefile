@@ -20,7 +20,7 @@ $(VENV)/.ready: supply/locks/development.txt
 	touch $@
 
 $(VENV)/.built: $(VENV)/.ready $(RUST_SOURCES)
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet --locked
+	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet --locked
 	cargo build --release --quiet --locked --package plimsoll-testkit
 	touch $@
 

@@ -4,8 +4,8 @@
 
 The run directory is synthesised through RunWriter, not by load: 20 operations, each with the series that the engine
 writes of it every second (a counter or rate each of requests, failures and bytes, eight times, two of the iteration),
-response times log-normal, 1 in 1,000 failed, resources of host, process and generator. Three minutes of it are drawn
-(seeded) and repeated. Four cases, each in a process of its own that is timed whole, imports and all:
+response times log-normal, 1 in 1,000 failed, resources of host, process and generator; every second is drawn (seeded).
+Four cases, each in a process of its own that is timed whole, imports and all:
 
 hold     an experiment's run, with its Parquet tables and without findings: analysis and report
 killed   the same run killed: lines only, analysis and report
@@ -20,7 +20,9 @@ charts beside it. The goal of analysis and report is 5 s and 500 MB.
 from __future__ import annotations
 
 import argparse
+import compileall
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -32,13 +34,13 @@ from typing import Any
 
 import numpy as np
 
+import plimsoll
 from plimsoll.runs import RunFacts, RunWriter
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.snapshot import Series
 
 SECONDS, PER_SECOND = 3600, 2778
 OPERATIONS = 20
-DRAWN_S = 180
 T0_UNIX = 1_790_000_000.0
 CASES = ("hold", "killed", "again", "run")
 TIMES = {  # metric: median in ms
@@ -97,9 +99,8 @@ def second_of(draw: np.random.Generator, per_second: int) -> list[dict[str, Any]
 def snapshots(seconds: int, per_second: int) -> Iterator[dict[str, Any]]:
     """Lines of series.jsonl.zst."""
     draw = np.random.default_rng(2026)
-    drawn = [second_of(draw, per_second) for _ in range(min(seconds, DRAWN_S))]
     for second in range(seconds):
-        series = drawn[second % len(drawn)]
+        series = second_of(draw, per_second)
         done = int(sum(one["value"] for one in series if one["metric"] == "iterations"))
         yield {
             "second": second, "t_unix": T0_UNIX + second, "level": float(per_second), "vus": 200, "vus_max": 200,
@@ -166,7 +167,9 @@ def measure(case: str, seconds: int = SECONDS, per_second: int = PER_SECOND) -> 
         if case == "again":
             subprocess.run([sys.executable, "-m", "plimsoll", "analyze", str(path)], check=False, capture_output=True)
         lines_mb = (path / "series.jsonl.zst").stat().st_size / 1e6
-        child = subprocess.Popen([sys.executable, "-u", "-c", CHILD, str(path)], stdout=subprocess.PIPE, text=True)
+        command = [sys.executable, "-u", "-c", CHILD, str(path)]
+        env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env)
         assert child.stdout is not None
         began = time.monotonic()
         child.stdout.readline()  # the path of the report
@@ -183,6 +186,7 @@ def main() -> None:
     parser.add_argument("--per-second", type=int, default=PER_SECOND)
     parser.add_argument("--only", choices=CASES)
     options = parser.parse_args()
+    compileall.compile_dir(Path(plimsoll.__file__).parent, quiet=1)  # as where it is installed
     print("| run | requests | lines | writing it | report there | peak memory | ended | CPU | peak memory | drawing |")
     print("|---|---|---|---|---|---|---|---|---|---|")
     for case in [options.only] if options.only else CASES:
