@@ -10,13 +10,14 @@ setup: $(VENV)/.ready
 build: $(VENV)/.built
 
 # Exactly what the lock says, each file checked by its hash; `make lock` makes it from pyproject.toml.
-$(VENV)/.ready: supply/locks/development.txt
+$(VENV)/.ready: supply/locks/development.txt lab/pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { echo "Python is missing: install Python 3.11 or later (Debian: apt-get install python3 python3-venv)"; exit 2; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or later is needed; set PYTHON=/path/to/python3.11"; exit 2; }
 	@command -v cargo >/dev/null || { echo "Rust is missing: install it with rustup (rustup.rs), 1.88 or later"; exit 2; }
 	@command -v cc >/dev/null || { echo "A C compiler is missing (Debian: apt-get install gcc libc6-dev)"; exit 2; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python supply/install.py $(BIN)/python supply/locks/development.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-index --no-deps --no-build-isolation --editable lab
 	touch $@
 
 $(VENV)/.built: $(VENV)/.ready $(RUST_SOURCES)
@@ -72,15 +73,15 @@ jdk:
 lint: build
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet --locked -- -D warnings
-	$(BIN)/ruff check python tests docs benches studies supply
-	$(BIN)/ruff format --check python tests docs benches studies supply
+	$(BIN)/ruff check python lab tests docs benches supply
+	$(BIN)/ruff format --check python lab tests docs benches supply
 	$(BIN)/lint-imports
-	$(BIN)/mypy python/plimsoll
+	$(BIN)/mypy python/plimsoll lab/plimsoll_lab
 
 fmt: setup
 	cargo fmt --all
-	$(BIN)/ruff check --fix python tests docs benches studies supply
-	$(BIN)/ruff format python tests docs benches studies supply
+	$(BIN)/ruff check --fix python lab tests docs benches supply
+	$(BIN)/ruff format python lab tests docs benches supply
 
 # The scorecard, docs/accuracy.md, and the few tests that need a machine to themselves. ROWS: only lines that contain
 # this (no page is written); SCALE: share of the repetitions, 1 takes over an hour; kneed, MLRsearch and
@@ -130,12 +131,12 @@ fuzz: build
 
 # Each field report as a study, and one page of their answers; about 45 minutes on a machine to itself.
 studies: build # 99: all ended, and an answer is one that a build should fail at, as planted weaknesses are
-	$(BIN)/plimsoll study --all studies --isolate || { code=$$?; test $$code -eq 99 || exit $$code; }
+	$(BIN)/plimsoll study --all lab/studies --isolate || { code=$$?; test $$code -eq 99 || exit $$code; }
 
 # Two studies that are no part of the six: the report's minor endpoints, and the database below folio; about 15 minutes.
 studies-beside: build postgresql
-	$(BIN)/plimsoll study studies/youtrack/minor.yaml --isolate || { code=$$?; test $$code -eq 99 || exit $$code; }
-	$(BIN)/plimsoll study studies/folio/database.yaml --isolate || { code=$$?; test $$code -eq 99 || exit $$code; }
+	$(BIN)/plimsoll study lab/studies/youtrack/minor.yaml --isolate || { code=$$?; test $$code -eq 99 || exit $$code; }
+	$(BIN)/plimsoll study lab/studies/folio/database.yaml --isolate || { code=$$?; test $$code -eq 99 || exit $$code; }
 
 # Every experiment on the lab's tracker and on servers of known truth, as a user types it; about 30 minutes.
 experiments: build
@@ -209,7 +210,7 @@ docs: build
 	$(BIN)/plimsoll schema --findings > docs/findings.schema.json
 	$(BIN)/python -m plimsoll.cli.reference > docs/cli.md
 	$(BIN)/python docs/k6-surface/compatibility_page.py > docs/k6-compatibility.md
-	$(BIN)/python docs/conclusions_page.py > docs/conclusions.md
+	$(BIN)/python lab/docs/conclusions_page.py > lab/docs/conclusions.md
 
 wheel-smoke: setup
 	rm -rf target/wheels
@@ -219,6 +220,10 @@ wheel-smoke: setup
 	target/wheel-smoke/bin/python -m pip install --quiet --disable-pip-version-check --no-deps target/wheels/*.whl
 	target/wheel-smoke/bin/python -m pip check --disable-pip-version-check
 	target/wheel-smoke/bin/python -c 'from importlib.metadata import files; assert "QuickJS" in next(one for one in files("plimsoll-line") if one.name == "THIRD-PARTY-NOTICES.txt").read_text()'
+	cd target && { wheel-smoke/bin/plimsoll lab --help 2>&1 || true; } | grep -q "pip install ./lab"
+	cd lab && ../$(BIN)/python -m flit_core.wheel --outdir ../target/wheels
+	target/wheel-smoke/bin/python -m pip install --quiet --disable-pip-version-check --no-deps target/wheels/plimsoll_lab-*.whl
+	cd target && wheel-smoke/bin/plimsoll lab --help > /dev/null
 	cd target && wheel-smoke/bin/plimsoll --help > /dev/null && wheel-smoke/bin/python -c 'import plimsoll; from plimsoll.study import study_schema; from plimsoll import _engine'
 
 clean:

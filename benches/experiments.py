@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from plimsoll.lab.ports import free_port
+from plimsoll_lab.ports import free_port
 
 ROOT = Path(__file__).parents[1]
 PLIMSOLL = ROOT / ".venv" / "bin" / "plimsoll"

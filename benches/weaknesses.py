@@ -196,14 +196,14 @@ METRICS = "What did the script's own metrics say?"
 PERIODIC = "Does something slow it down periodically?"
 WORK = "Which process does the work?"
 POLLS, INDEX = "How fast is the consumer while it works?", "How does its index grow?"
-GROW = "grow studies/youtrack/study.yaml --exec uploadIssue --max-users 35"
-FOLIO = "studies/folio/study.yaml"
-LDX = "study studies/clm-ldx/study.yaml --only"
+GROW = "grow lab/studies/youtrack/study.yaml --exec uploadIssue --max-users 35"
+FOLIO = "lab/studies/folio/study.yaml"
+LDX = "study lab/studies/clm-ldx/study.yaml --only"
 WEAKNESSES = (
     Weakness("youtrack: creates age", "--age-recount", GROW,  # without it, more items until there is anything to tell
              Arm({"AGEING": "1", "JOB_EVERY": "0"}, "--items 12000"),
              Arm({"AGEING": "0", "JOB_EVERY": "0"}, "--items 40000"), ages, AGEING),
-    Weakness("youtrack: a background job", "--job-every 15", "study studies/youtrack/study.yaml --only 3",
+    Weakness("youtrack: a background job", "--job-every 15", "study lab/studies/youtrack/study.yaml --only 3",
              *variables("AGEING=0 JOB_EVERY=15", "AGEING=0 JOB_EVERY=0"), has_period(15), PERIODIC),
     Weakness("folio: results are held whole", "--load-all",
              f"hold {FOLIO} -e SIZE=4000 --users 5 --duration 60 --warm-up 5 --baseline 10 --memory-limit 190",
@@ -218,29 +218,31 @@ WEAKNESSES = (
              *variables("MISSING_INDEX=1", "MISSING_INDEX=0"),
              Slower("fixed storage", "unindexed storage"), WORK),
     Weakness("edx: profile images", "requested_fields=profile_image",
-             "compare studies/edx/study.yaml --a PROFILE_IMAGE=0 --users 240 --pairs 10",
+             "compare lab/studies/edx/study.yaml --a PROFILE_IMAGE=0 --users 240 --pairs 10",
              Arm(words="--b PROFILE_IMAGE=1"), Arm(words="--b PROFILE_IMAGE=0"),
              Slower("accounts", "accounts"), WORK),
     Weakness("edx: an accounts call for each author", "--accounts-calls author",
-             "compare studies/edx/study.yaml -e PROFILE_IMAGE=1 --a new --b author --users 120 --pairs 5 --trial 8",
+             "compare lab/studies/edx/study.yaml -e PROFILE_IMAGE=1 --a new --b author --users 120 --pairs 5 --trial 8",
              *variables("ACCOUNTS_CALLS=author", "ACCOUNTS_CALLS=page"),
              more_of("server_transactions_per_request"), METRICS),
     Weakness("edx: unread counts by an index that they cannot use", "--unread-index old",
-             "compare studies/edx/study.yaml --of view_threads --a new --b old --users 2400 --pairs 10",
+             "compare lab/studies/edx/study.yaml --of view_threads --a new --b old --users 2400 --pairs 10",
              *variables("UNREAD_INDEX=old", "UNREAD_INDEX=new"),
              Slower("forum", "forum with the old index"), WORK),
     Weakness("kiwi: each result reads all results of its run", "--recount-results",
-             "sweep studies/kiwi/study.yaml --over R=5,10,20 --users 1 --repeats 6 --trial 8",  # (the study: 3)
+             "sweep lab/studies/kiwi/study.yaml --over R=5,10,20 --users 1 --repeats 6 --trial 8",  # (the study: 3)
              *variables("DEFECT=--recount-results", "DEFECT="),
              takes_longer("TestExecution.update")),
-    Weakness("clm-gc: creates count all artifacts", "--recount-artifacts", "study studies/clm-gc/study.yaml --only 4",
+    Weakness("clm-gc: creates count all artifacts", "--recount-artifacts",
+             "study lab/studies/clm-gc/study.yaml --only 4",
              *variables("DEFECT=--recount-artifacts", "DEFECT="), ages, AGEING),
-    Weakness("clm-gc: lists ask gc for each artifact", "--resolve-each", "study studies/clm-gc/lists.yaml",
+    Weakness("clm-gc: lists ask gc for each artifact", "--resolve-each", "study lab/studies/clm-gc/lists.yaml",
              *variables("DEFECT=--resolve-each", "DEFECT="),
              Slower("gc", "gc that is asked for each"), WORK),
     Weakness("clm-ldx: each poll does all there is", "--reindex-all", f"{LDX} 3",
              *variables("DEFECT=--reindex-all", "DEFECT="), items_per_operation_above(2.0), POLLS),
-    Weakness("clm-ldx: versions that are gone stay in the index", "--keep-versions", "study studies/clm-ldx/saves.yaml",
+    Weakness("clm-ldx: versions that are gone stay in the index", "--keep-versions",
+             "study lab/studies/clm-ldx/saves.yaml",
              *variables("DEFECT=--keep-versions", "DEFECT="), index_bytes_per_item_above(50.0), INDEX),
 )  # fmt: skip
 

@@ -17,11 +17,12 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 LOCKS = Path(__file__).with_name("locks")
 OLDEST_PYTHON = "3.11"
+TOOL = "plimsoll-line"  # on which the lab depends; it is built here
 PYTHONS = ("3.11", "3.12", "3.13")
 PLATFORMS = ("x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu", "aarch64-apple-darwin", "x86_64-apple-darwin")
 # Each lock and what it is made of; the later ones keep to the versions of the first.
 MADE_OF = {
-    "development.txt": ["pyproject.toml", "--extra", "development"],
+    "development.txt": ["pyproject.toml", "lab/pyproject.toml", "--extra", "development", "--no-emit-package", TOOL],
     "runtime.txt": ["pyproject.toml", "--constraints", "supply/locks/development.txt"],
     "audit.txt": ["supply/locks/audit.in"],
 }

@@ -13,7 +13,7 @@ import pytest
 from mariadb_server import MariadbServer
 from postgresql_server import PostgresqlServer, own_database
 
-from plimsoll.lab.ports import free_port
+from plimsoll_lab.ports import free_port
 
 # A shell starts jobs in the background with SIGINT ignored, which their children inherit; here it is what Ctrl-C sends.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

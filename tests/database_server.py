@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from plimsoll.lab.ports import free_port
+from plimsoll_lab.ports import free_port
 
 
 class DatabaseServer(ABC):

@@ -39,7 +39,7 @@ class LabProcess:
 
 
 def lab_command(target: str, *options: object) -> list[str]:
-    return [sys.executable, "-m", "plimsoll.lab", target, *map(str, options)]
+    return [sys.executable, "-m", "plimsoll_lab", target, *map(str, options)]
 
 
 @contextlib.contextmanager

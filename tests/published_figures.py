@@ -1,4 +1,4 @@
-"""The published figures of the studies (studies/*/published-*.csv), as the tests that replay them read them.
+"""The published figures of the studies (lab/studies/*/published-*.csv), as the tests that replay them read them.
 
 `source line` names every line of the report that a row's figures stand on: 42, 39-42, 73 and 81, "292, 302 and 307"."""
 
@@ -8,7 +8,7 @@ import csv
 import re
 from pathlib import Path
 
-STUDIES = Path(__file__).parents[1] / "studies"
+STUDIES = Path(__file__).parents[1] / "lab" / "studies"
 _PART = r"\d+(?:-\d+)?"
 _SOURCE_LINES = re.compile(rf"{_PART}(?:(?:, {_PART})* and {_PART})?")
 

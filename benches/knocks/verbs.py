@@ -10,7 +10,7 @@ from pathlib import Path
 
 from commands import Commands
 
-from plimsoll.lab.ports import free_port
+from plimsoll_lab.ports import free_port
 
 TESTKIT = Path(__file__).parents[2] / "target" / "release" / "plimsoll-testkit"
 SCRIPT = """import http from 'k6/http';

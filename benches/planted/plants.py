@@ -19,7 +19,7 @@ from typing import Any, Literal
 from confined import cpu_quota, disk_throttle, memory_limit, narrow_network
 from servers import application, database
 
-from plimsoll.lab.ports import free_port
+from plimsoll_lab.ports import free_port
 
 HANDLING_MS = 0.8  # what the application itself takes for a request
 

@@ -7,7 +7,7 @@ itself, whatever else is installed or named so, and then runs the module.
 
     subprocess.Popen(own_programs.command("plimsoll.experiments.guard"))
 
-It imports nothing of the package, and all parts of it may import it, the lab as well.
+It imports nothing of the package, and all parts of it may import it, as does the lab.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _ALSO = "--also"
 
 
 def command(module: str, *arguments: object) -> list[str]:
-    """The command that runs a module of this very package as a program, isolated."""
+    """The command that runs a module of this very package, or of the lab, as a program, isolated."""
     also = [word for folder in _lost_by_isolation() for word in (_ALSO, folder)]
     return [sys.executable, "-I", os.path.join(PACKAGE, "own_programs.py"), *also, module, *map(str, arguments)]
 

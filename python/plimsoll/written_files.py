@@ -11,7 +11,7 @@ put it there: it is replaced, or refused where a file grows. Of a name that the 
 they stay links, and what is no regular file (a device, a pipe, /dev/stdout) is opened and written: a rename would put a
 file in its place. A pipe without a reader is waited for, which is said, and which Ctrl-C ends.
 
-It imports nothing of the package, and all parts of it may import it, the lab as well. All raise OSError.
+It imports nothing of the package, and all parts of it may import it, as does the lab. All raise OSError.
 """
 
 from __future__ import annotations

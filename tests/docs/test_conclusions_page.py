@@ -1,4 +1,4 @@
-"""docs/conclusions.md is made of the studies' READMEs, and every conclusion has a mark."""
+"""lab/docs/conclusions.md is made of the studies' READMEs, and every conclusion has a mark."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-_spec = importlib.util.spec_from_file_location("conclusions_page", ROOT / "docs" / "conclusions_page.py")
+_spec = importlib.util.spec_from_file_location("conclusions_page", ROOT / "lab" / "docs" / "conclusions_page.py")
 assert _spec and _spec.loader
 made = importlib.util.module_from_spec(_spec)
 sys.modules["conclusions_page"] = made
@@ -20,11 +20,11 @@ MARKS = re.compile(r"reproduced|contradicted|consistent with|figure not publishe
 
 
 def of(study: str) -> list:
-    return made.conclusions_of((ROOT / "studies" / study / "README.md").read_text(encoding="utf-8"))
+    return made.conclusions_of((ROOT / "lab" / "studies" / study / "README.md").read_text(encoding="utf-8"))
 
 
 def test_the_page_is_up_to_date() -> None:
-    assert (ROOT / "docs" / "conclusions.md").read_text(encoding="utf-8") == made.page(), "run `make docs`"
+    assert (ROOT / "lab" / "docs" / "conclusions.md").read_text(encoding="utf-8") == made.page(), "run `make docs`"
 
 
 @pytest.mark.parametrize("study", made.STUDIES)

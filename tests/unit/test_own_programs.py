@@ -66,7 +66,7 @@ def test_what_pythonpath_alone_holds_is_found_but_shadows_nothing(
 
 
 def test_arguments_and_exit_codes_are_those_of_the_module(tmp_path: Path) -> None:
-    done = ended(command("plimsoll.lab", "tracker", "--port", 70_000), tmp_path)
+    done = ended(command("plimsoll_lab", "tracker", "--port", 70_000), tmp_path)
     assert done.returncode == 2 and "70000 is no port" in done.stderr
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from processes import await_answer, running
 from registries import Cache
 
-from plimsoll.lab.ports import free_port
+from plimsoll_lab.ports import free_port
 from products.product import Product, Started
 
 MODULE = ("caddy", "github.com/caddyserver/caddy/v2", "v2.11.9", "github.com/caddyserver/caddy/v2/cmd/caddy")

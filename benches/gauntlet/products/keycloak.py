@@ -11,7 +11,7 @@ from postgresql_server import PostgresqlServer
 from processes import await_answer, done, on_target_cores, running
 from registries import Cache
 
-from plimsoll.lab.ports import free_port
+from plimsoll_lab.ports import free_port
 from products.product import Product, Started
 
 VERSION = "26.0.8"

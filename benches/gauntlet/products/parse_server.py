@@ -11,7 +11,7 @@ from postgresql_server import PostgresqlServer
 from processes import await_answer, on_target_cores, running
 from registries import Cache
 
-from plimsoll.lab.ports import free_port
+from plimsoll_lab.ports import free_port
 from products.product import Product, Started
 
 KEYS = {"X-Parse-Application-Id": "notes", "Content-Type": "application/json"}

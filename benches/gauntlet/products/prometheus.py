@@ -8,7 +8,7 @@ from pathlib import Path
 from processes import await_answer, done, running
 from registries import Cache
 
-from plimsoll.lab.ports import free_port
+from plimsoll_lab.ports import free_port
 from products.product import Product, Started
 
 BEGAN_S, HOURS, EVERY_S, SERIES = 1_760_000_000, 3, 15, 120

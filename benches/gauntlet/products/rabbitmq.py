@@ -10,7 +10,7 @@ from pathlib import Path
 from processes import await_answer, running
 from registries import Cache
 
-from plimsoll.lab.ports import free_port
+from plimsoll_lab.ports import free_port
 from products.product import Product, Started
 
 QUEUES = 20

@@ -9,7 +9,7 @@ from postgresql_server import PostgresqlServer, own_database
 from processes import await_answer, done, on_target_cores, running
 from registries import Cache
 
-from plimsoll.lab.ports import free_port
+from plimsoll_lab.ports import free_port
 from products.product import Product, Started
 
 HOME = Path("/usr/share/redmine")

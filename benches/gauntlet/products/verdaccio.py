@@ -12,7 +12,7 @@ from pathlib import Path
 from processes import await_answer, running
 from registries import Cache
 
-from plimsoll.lab.ports import free_port
+from plimsoll_lab.ports import free_port
 from products.product import Product, Started
 
 # Verdaccio asks for a tag of node-fetch in place of a version; the version keeps the install repeatable.

@@ -21,22 +21,21 @@ def demo(
     import sys
     import tempfile
 
-    import plimsoll.lab.tracker
-    from plimsoll import own_programs
     from plimsoll.cli.answers import show
+    from plimsoll.cli.lab import installed_lab
     from plimsoll.cli.progress import ProgressLine, listening
     from plimsoll.engine import available_cpus
-    from plimsoll.lab.ports import free_port
     from plimsoll.plans.load import Choices
     from plimsoll.study import ProcessSelector, load_study
     from plimsoll.verbs.capacity import capacity
 
-    study = load_study(Path(plimsoll.lab.tracker.__file__).parent / "load" / "study.yaml")
+    lab = installed_lab()
+    study = load_study(lab.TRACKER_STUDY)
     cpus = available_cpus()
     apart = len(cpus) > 1
-    port = free_port()
+    port = lab.free_port()
     with tempfile.TemporaryDirectory(prefix="plimsoll-demo-") as folder:
-        command = own_programs.command("plimsoll.lab", "tracker", "--port", port, "--issues", issues, "--data", folder)
+        command = lab.command("tracker", "--port", port, "--issues", issues, "--data", folder)
         command += ["--cpu", str(cpus[0])] if apart else []
         target = study.target.model_copy(
             update={

@@ -73,9 +73,9 @@ def _flag(name: str, info: Any) -> str:
 
 def _lab(name: str) -> Iterator[str]:
     """The targets of the lab, whose command line is an argparse one."""
-    from plimsoll.lab.__main__ import parser
+    from plimsoll.cli.lab import installed_lab
 
-    top = parser()
+    top = installed_lab().parser()
     [targets] = [action for action in top._actions if isinstance(action, argparse._SubParsersAction)]
     helps = {action.dest: action.help for action in targets._choices_actions}
     for target, its in targets.choices.items():

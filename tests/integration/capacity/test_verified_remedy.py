@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from plimsoll.lab.ports import free_port
+from plimsoll_lab.ports import free_port
 
 SERVER = """
 import sys, threading, time

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from command_line import LIMIT_S, MINUTE_OF_LOAD, TESTKIT, Cli, lives, seconds_written, wait_until, working_in
 
-from plimsoll.lab.ports import free_port
 from plimsoll.runs.reader import RunReader
+from plimsoll_lab.ports import free_port
 
 STUDY = """target:
   url: 'http://127.0.0.1:{port}'

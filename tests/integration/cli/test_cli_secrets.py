@@ -17,9 +17,9 @@ import pytest
 from command_line import Cli
 from postgresql_server import PostgresqlServer
 
-from plimsoll.lab.ports import free_port
 from plimsoll.runs.lines import unpacked
 from plimsoll.runs.reader import RunReader
+from plimsoll_lab.ports import free_port
 
 DSN, TOKEN, OWN, COOKIE, BASIC = "dsn-pl4nted", "token-pl4nted", "own-pl4nted", "cookie-pl4nted", "basic-pl4nted"
 PASS, KEY, SEED = "pass-pl4nted", "key-pl4nted", "seed-pl4nted"

@@ -13,7 +13,7 @@ import pytest
 from command_line import MINUTE_OF_LOAD, TESTKIT, Cli, lives, seconds_written, wait_until, working_in
 from hostile_folder import HOME, LATER, command_script, ended, hostile_folder, ran_in
 
-from plimsoll.lab.ports import free_port
+from plimsoll_lab.ports import free_port
 
 STUDY = """target:
   url: 'http://127.0.0.1:{port}'

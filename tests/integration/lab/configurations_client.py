@@ -89,7 +89,7 @@ def _running(
 ) -> Iterator[tuple[subprocess.Popen[str], dict[str, Any], Path]]:
     directory.mkdir(parents=True, exist_ok=True)
     errors = directory / "errors"
-    command = [sys.executable, "-m", "plimsoll.lab", name, "--port", "0", "--data", str(directory), *map(str, options)]
+    command = [sys.executable, "-m", "plimsoll_lab", name, "--port", "0", "--data", str(directory), *map(str, options)]
     with errors.open("w") as log, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True) as process:
         assert process.stdout is not None
         try:

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from asgi_client import TestClient
 
-from plimsoll.lab.database import Database
-from plimsoll.lab.seeded_data import Wanted
-from plimsoll.lab.tracker import queries
-from plimsoll.lab.tracker.app import create_app
-from plimsoll.lab.tracker.data_directory import open_data
+from plimsoll_lab.database import Database
+from plimsoll_lab.seeded_data import Wanted
+from plimsoll_lab.tracker import queries
+from plimsoll_lab.tracker.app import create_app
+from plimsoll_lab.tracker.data_directory import open_data
 
 ISSUES = 300
 

@@ -10,7 +10,7 @@ import schemathesis
 from schemathesis import Case, CheckContext, GenerationMode, HookContext, Response
 from schemathesis.specs.openapi.checks import ParameterLocation
 
-from plimsoll.lab.testcases.values import INVALID_PARAMS, INVALID_REQUEST, NOT_LOGGED_IN, PARSE_ERROR, UNKNOWN_METHOD
+from plimsoll_lab.testcases.values import INVALID_PARAMS, INVALID_REQUEST, NOT_LOGGED_IN, PARSE_ERROR, UNKNOWN_METHOD
 
 REFUSED = {PARSE_ERROR, INVALID_REQUEST, UNKNOWN_METHOD, INVALID_PARAMS, NOT_LOGGED_IN}
 # A plan's version must be of its product, and a run's build of its plan's version, which no schema can say.

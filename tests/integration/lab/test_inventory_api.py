@@ -14,8 +14,8 @@ from urllib.parse import quote
 import pytest
 from inventory_client import Inventory, serving
 
-from plimsoll.lab.inventory import documents, seed
-from plimsoll.lab.seeding import word_pool
+from plimsoll_lab.inventory import documents, seed
+from plimsoll_lab.seeding import word_pool
 
 INSTANCES = 300
 SEEDED = list(seed.invented_instances(INSTANCES, 1, word_pool(1)))

@@ -12,12 +12,12 @@ from postgresql_server import own_database
 from sqlalchemy import Engine, inspect
 
 from plimsoll.errors import InputError
-from plimsoll.lab.database import postgresql_engine, sqlite_engine
-from plimsoll.lab.discussions import data_directory as discussions
-from plimsoll.lab.inventory import data_directory as inventory
-from plimsoll.lab.seeded_data import SeedFacts, Seeding, Wanted
-from plimsoll.lab.testcases import data as testcases
-from plimsoll.lab.tracker import data_directory as tracker
+from plimsoll_lab.database import postgresql_engine, sqlite_engine
+from plimsoll_lab.discussions import data_directory as discussions
+from plimsoll_lab.inventory import data_directory as inventory
+from plimsoll_lab.seeded_data import SeedFacts, Seeding, Wanted
+from plimsoll_lab.testcases import data as testcases
+from plimsoll_lab.tracker import data_directory as tracker
 
 Open = Callable[[Path, Any, str | None], object]
 

@@ -17,17 +17,17 @@ from postgresql_server import own_database
 from sqlalchemy import func, select
 
 from plimsoll.errors import InputError
-from plimsoll.lab.database import Database
-from plimsoll.lab.seeded_data import Wanted
-from plimsoll.lab.testcases import schema as s
-from plimsoll.lab.testcases.app import LARGEST_BODY_BYTES, create_app
-from plimsoll.lab.testcases.data import open_data
-from plimsoll.lab.testcases.entities import MOST_IN_A_PATTERN
-from plimsoll.lab.testcases.methods import METHODS, Store
-from plimsoll.lab.testcases.queries import Fixed
-from plimsoll.lab.testcases.sessions import Sessions
-from plimsoll.lab.testcases.values import INVALID_PARAMS, LARGEST_ID
-from plimsoll.lab.testcases.variants import STATIC_ANSWERS
+from plimsoll_lab.database import Database
+from plimsoll_lab.seeded_data import Wanted
+from plimsoll_lab.testcases import schema as s
+from plimsoll_lab.testcases.app import LARGEST_BODY_BYTES, create_app
+from plimsoll_lab.testcases.data import open_data
+from plimsoll_lab.testcases.entities import MOST_IN_A_PATTERN
+from plimsoll_lab.testcases.methods import METHODS, Store
+from plimsoll_lab.testcases.queries import Fixed
+from plimsoll_lab.testcases.sessions import Sessions
+from plimsoll_lab.testcases.values import INVALID_PARAMS, LARGEST_ID
+from plimsoll_lab.testcases.variants import STATIC_ANSWERS
 
 CASES = 120
 

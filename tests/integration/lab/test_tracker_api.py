@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
-from plimsoll.lab.tracker.schema import issue_counts, issues
+from plimsoll_lab.tracker.schema import issue_counts, issues
 
 Api = Any  # the client of conftest.py, logged in as user001
 ISSUES = 300

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from plimsoll.lab.tracker import queries
-from plimsoll.lab.tracker.background_job import BackgroundJob, Cadence
+from plimsoll_lab.tracker import queries
+from plimsoll_lab.tracker.background_job import BackgroundJob, Cadence
 
 Serving = Callable[..., Any]  # the fixture of conftest.py
 ISSUES = 300

@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from plimsoll.lab.tracker.json_forms import BODY_BYTES, DESCRIPTION_LETTERS, QUERY_LETTERS
+from plimsoll_lab.tracker.json_forms import BODY_BYTES, DESCRIPTION_LETTERS, QUERY_LETTERS
 
 Api = Any  # the client of conftest.py, logged in as user001
 LARGEST = 2**31 - 1

@@ -13,10 +13,10 @@ import pytest
 from sqlalchemy import text
 
 from plimsoll.errors import InputError
-from plimsoll.lab.seeded_data import Wanted
-from plimsoll.lab.tracker import queries
-from plimsoll.lab.tracker.data_directory import open_data
-from plimsoll.lab.tracker.queries import Filter
+from plimsoll_lab.seeded_data import Wanted
+from plimsoll_lab.tracker import queries
+from plimsoll_lab.tracker.data_directory import open_data
+from plimsoll_lab.tracker.queries import Filter
 
 Serving = Callable[..., Any]  # the fixture of conftest.py
 ISSUES = 300

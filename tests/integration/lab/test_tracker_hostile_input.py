@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from plimsoll.lab.tracker.openapi import document
+from plimsoll_lab.tracker.openapi import document
 
 Api = Any  # the client of conftest.py, logged in as user001
 ISSUES = 300

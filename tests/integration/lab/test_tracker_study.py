@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from lab_process import LabProcess, ended_process, lab_process
 
-from plimsoll.lab.tracker.load_files import OURS, write_load_files
 from plimsoll.runs.reader import RunReader
 from plimsoll.study import load_study
+from plimsoll_lab.tracker.load_files import OURS, write_load_files
 
 
 @pytest.fixture

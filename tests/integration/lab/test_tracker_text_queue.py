@@ -14,12 +14,12 @@ import pytest
 from lab_process import LabProcess, ended_process, lab_process
 from sqlalchemy import Connection, delete, inspect, text, update
 
-from plimsoll.lab.seeded_data import OpenedData, Wanted
-from plimsoll.lab.tracker import queries, text_queue
-from plimsoll.lab.tracker.data_directory import open_data
-from plimsoll.lab.tracker.queries import Filter
-from plimsoll.lab.tracker.schema import issues
-from plimsoll.lab.tracker.text_indexer import TextIndexer
+from plimsoll_lab.seeded_data import OpenedData, Wanted
+from plimsoll_lab.tracker import queries, text_queue
+from plimsoll_lab.tracker.data_directory import open_data
+from plimsoll_lab.tracker.queries import Filter
+from plimsoll_lab.tracker.schema import issues
+from plimsoll_lab.tracker.text_indexer import TextIndexer
 
 ISSUES = 40
 WORD = "zanzibar"

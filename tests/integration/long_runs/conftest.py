@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.lab.ports import free_port
+from plimsoll_lab.ports import free_port
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ import pytest
 from mariadb_server import MariadbServer
 
 from plimsoll.errors import InputError
-from plimsoll.lab.ports import free_port
 from plimsoll.probes import ProbeUnavailable
 from plimsoll.probes.mysql import MysqlProbe
+from plimsoll_lab.ports import free_port
 
 
 @pytest.fixture

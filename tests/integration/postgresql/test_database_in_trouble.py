@@ -13,10 +13,10 @@ import pytest
 from postgresql_server import PostgresqlServer, run_details
 
 from plimsoll.errors import InputError
-from plimsoll.lab.ports import free_port
 from plimsoll.probes import ProbeUnavailable
 from plimsoll.probes.postgresql import PostgresqlProbe
 from plimsoll.probes.sampler import Sampler
+from plimsoll_lab.ports import free_port
 
 
 @pytest.fixture

@@ -16,9 +16,9 @@ from postgresql_server import PostgresqlServer
 from sqlalchemy import create_engine, inspect
 from sqlalchemy.pool import NullPool
 
-from plimsoll.lab.ports import free_port
+from plimsoll_lab.ports import free_port
 
-STUDIES = Path(__file__).parents[3] / "studies"
+STUDIES = Path(__file__).parents[3] / "lab" / "studies"
 DATABASE, REAL_KIWI = STUDIES / "folio" / "database.py", STUDIES / "kiwi" / "real.py"
 # `plimsoll`, which the scripts call, is beside this Python.
 ENVIRONMENT = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}

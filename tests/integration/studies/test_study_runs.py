@@ -16,10 +16,10 @@ import pytest
 
 import plimsoll
 from plimsoll.errors import InputError, InputErrors
-from plimsoll.lab.ports import free_port
 from plimsoll.runs.reader import RunReader
 from plimsoll.verbs.listeners import Listeners
 from plimsoll.verbs.studies import Part, StudyPlan
+from plimsoll_lab.ports import free_port
 
 Server = Callable[..., str]
 TESTKIT = Path(__file__).parents[3] / "target" / "release" / "plimsoll-testkit"

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from plimsoll.cli.app import app
 from plimsoll.cli.run_flags import FlagError, parse
 from plimsoll.errors import InputError
-from plimsoll.lab.__main__ import parser
+from plimsoll_lab.__main__ import parser
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The published figures of the Kiwi TCMS report (studies/kiwi/published-*.csv).
+"""The published figures of the Kiwi TCMS report (lab/studies/kiwi/published-*.csv).
 
 Each conclusion of the author is reproduced, contradicted with the reason, or "figure not published"."""
 

@@ -1,4 +1,4 @@
-"""The published figures of the YouTrack report (studies/youtrack/published-*.csv).
+"""The published figures of the YouTrack report (lab/studies/youtrack/published-*.csv).
 
 Each conclusion of the author is reproduced, contradicted with the reason, or "figure not published"."""
 

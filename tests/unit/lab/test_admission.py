@@ -6,7 +6,7 @@ import asyncio
 
 from starlette.types import Message, Receive, Scope, Send
 
-from plimsoll.lab.configurations.admission import ASKED_BY_SERVICE, Admission
+from plimsoll_lab.configurations.admission import ASKED_BY_SERVICE, Admission
 
 
 class Slow:

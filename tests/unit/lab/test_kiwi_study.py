@@ -1,4 +1,4 @@
-"""The study files, the script and the variants of studies/kiwi agree with each other and with the lab."""
+"""The study files, the script and the variants of lab/studies/kiwi agree with each other and with the lab."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.lab.__main__ import parser
-from plimsoll.lab.testcases.methods import METHODS
-from plimsoll.lab.testcases.variants import MOST_CASES, STATIC_ANSWERS
 from plimsoll.study import load_study
+from plimsoll_lab.__main__ import parser
+from plimsoll_lab.testcases.methods import METHODS
+from plimsoll_lab.testcases.variants import MOST_CASES, STATIC_ANSWERS
 
-STUDY = Path(__file__).parents[3] / "studies" / "kiwi"
+STUDY = Path(__file__).parents[3] / "lab" / "studies" / "kiwi"
 SCRIPT = (STUDY / "kiwi.js").read_text()
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from plimsoll.errors import InputError
-from plimsoll.lab.__main__ import main, parser
-from plimsoll.lab.tracker import queries
-from plimsoll.lab.tracker.background_job import BackgroundJob, Cadence
+from plimsoll_lab.__main__ import main, parser
+from plimsoll_lab.tracker import queries
+from plimsoll_lab.tracker.background_job import BackgroundJob, Cadence
 
 
 class Moment:

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-import plimsoll.lab
+import plimsoll_lab
 from plimsoll.errors import InputError
-from plimsoll.lab.__main__ import main, parser
-from plimsoll.lab.seeded_data import SeedFacts, Wanted
-from plimsoll.lab.serving import bound_socket, pin_to_core
-from plimsoll.lab.tracker.data_directory import SEEDING
+from plimsoll_lab.__main__ import main, parser
+from plimsoll_lab.seeded_data import SeedFacts, Wanted
+from plimsoll_lab.serving import bound_socket, pin_to_core
+from plimsoll_lab.tracker.data_directory import SEEDING
 
 
 @pytest.mark.parametrize("arguments", [[], ["nothing"], ["tracker", "--port", "70000"], ["tracker", "--issues", "-1"]])
@@ -62,7 +62,7 @@ def test_data_that_differs_from_what_is_wanted_is_named() -> None:
 
 
 def test_the_lab_imports_of_the_package_errors_and_what_imports_nothing_itself() -> None:
-    folder = Path(plimsoll.lab.__file__).parent
+    folder = Path(plimsoll_lab.__file__).parent
     imported = set()
     for file in folder.rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text())):
@@ -71,5 +71,5 @@ def test_the_lab_imports_of_the_package_errors_and_what_imports_nothing_itself()
             elif isinstance(node, ast.Import):
                 imported.update(alias.name for alias in node.names)
     allowed = {"plimsoll.errors", "plimsoll.nearest_word", "plimsoll.own_programs", "plimsoll.written_files"}
-    ours = {name for name in imported if name.split(".")[0] == "plimsoll" and not name.startswith("plimsoll.lab")}
+    ours = {name for name in imported if name.split(".")[0] == "plimsoll"}
     assert ours <= allowed

@@ -11,19 +11,19 @@ import pytest
 from rdflib import Graph, URIRef
 from sqlalchemy import create_engine, func, select
 
-from plimsoll.lab.configurations import feed, schema, tokens
-from plimsoll.lab.configurations.addresses import Addresses
-from plimsoll.lab.configurations.answers import Refusal
-from plimsoll.lab.configurations.change_log import Change
-from plimsoll.lab.configurations.contexts import KEPT_S, Contexts
-from plimsoll.lab.configurations.load_files import LOAD, write_load_files
-from plimsoll.lab.configurations.seed import children_of, component_titles, fill_global, fill_tool
-from plimsoll.lab.configurations.titles import words_of
-from plimsoll.lab.links.page import administration_page
-from plimsoll.lab.links.source import Change as SourceChange
-from plimsoll.lab.links.source import coalesced
-from plimsoll.lab.load_files import first_line
 from plimsoll.study import load_study
+from plimsoll_lab.configurations import feed, schema, tokens
+from plimsoll_lab.configurations.addresses import Addresses
+from plimsoll_lab.configurations.answers import Refusal
+from plimsoll_lab.configurations.change_log import Change
+from plimsoll_lab.configurations.contexts import KEPT_S, Contexts
+from plimsoll_lab.configurations.load_files import LOAD, write_load_files
+from plimsoll_lab.configurations.seed import children_of, component_titles, fill_global, fill_tool
+from plimsoll_lab.configurations.titles import words_of
+from plimsoll_lab.links.page import administration_page
+from plimsoll_lab.links.source import Change as SourceChange
+from plimsoll_lab.links.source import coalesced
+from plimsoll_lab.load_files import first_line
 
 ROOT = "http://127.0.0.1:1/qm"
 CHANGES = [

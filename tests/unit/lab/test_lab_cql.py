@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from plimsoll.lab.inventory.cql import (
+from plimsoll_lab.inventory.cql import (
     CLAUSES_AT_MOST,
     Combined,
     Everything,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.lab.discussions import seed
-from plimsoll.lab.discussions.forms import Form, Refusal, id_number, id_text
-from plimsoll.lab.discussions.openapi import document
-from plimsoll.lab.discussions.transactions import Fan, Transactions
-from plimsoll.lab.seeding import word_pool
+from plimsoll_lab.discussions import seed
+from plimsoll_lab.discussions.forms import Form, Refusal, id_number, id_text
+from plimsoll_lab.discussions.openapi import document
+from plimsoll_lab.discussions.transactions import Fan, Transactions
+from plimsoll_lab.seeding import word_pool
 
 
 def test_the_same_seed_gives_the_same_threads_and_secrets_and_a_larger_seeding_begins_with_the_smaller() -> None:

@@ -14,19 +14,19 @@ import pytest
 import uvicorn
 import yaml
 
-from plimsoll.lab.__main__ import parser
-from plimsoll.lab.inventory import documents, seed
-from plimsoll.lab.inventory.gateway import Gateway
-from plimsoll.lab.inventory.load_files import LOAD, OURS, write_load_files
-from plimsoll.lab.inventory.openapi import openapi_document
-from plimsoll.lab.inventory.users import TOKEN_LIFETIME_S, Tokens
-from plimsoll.lab.seeding import word_pool
-from plimsoll.lab.serving import bound_socket, server_config
 from plimsoll.study import load_study
+from plimsoll_lab.__main__ import parser
+from plimsoll_lab.inventory import documents, seed
+from plimsoll_lab.inventory.gateway import Gateway
+from plimsoll_lab.inventory.load_files import LOAD, OURS, write_load_files
+from plimsoll_lab.inventory.openapi import openapi_document
+from plimsoll_lab.inventory.users import TOKEN_LIFETIME_S, Tokens
+from plimsoll_lab.seeding import word_pool
+from plimsoll_lab.serving import bound_socket, server_config
 
 KNOWN = {entry.id for entry in seed.reference_data()}
 TYPE = next(entry.id for entry in seed.reference_data() if entry.kind == "instance-types")
-FOLIO = Path(__file__).parents[3] / "studies" / "folio"
+FOLIO = Path(__file__).parents[3] / "lab" / "studies" / "folio"
 
 
 def told(document: dict[str, object]) -> dict[str, str]:
@@ -96,7 +96,7 @@ def test_a_token_is_good_until_it_expires_and_for_its_secret_alone() -> None:
 
 PROFILED = """
 import json, time
-from plimsoll.lab.inventory.profiler import Profiler
+from plimsoll_lab.inventory.profiler import Profiler
 profiler = Profiler()
 profiler.start()
 text = json.dumps([{"a": list(range(20))}] * 2000)

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import yaml
 
-from plimsoll.lab.tracker import seed
+from plimsoll_lab.tracker import seed
 
 LOAD = Path(seed.__file__).parent / "load"
 
-YOUTRACK = Path(__file__).parents[3] / "studies" / "youtrack"
+YOUTRACK = Path(__file__).parents[3] / "lab" / "studies" / "youtrack"
 
 
 def test_the_study_names_operations_and_requests_of_the_script() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.lab.tracker.search_syntax import (
+from plimsoll_lab.tracker.search_syntax import (
     Command,
     Search,
     SyntaxMistake,

@@ -6,9 +6,9 @@ import json
 from collections import Counter
 from pathlib import Path
 
-from plimsoll.lab.seeding import word_pool
-from plimsoll.lab.tracker import seed
-from plimsoll.lab.tracker.schema import PRIORITIES, STATES
+from plimsoll_lab.seeding import word_pool
+from plimsoll_lab.tracker import seed
+from plimsoll_lab.tracker.schema import PRIORITIES, STATES
 
 WORDS_OF_THE_LOAD_SCRIPT = Path(seed.__file__).parent / "load" / "words.json"
 

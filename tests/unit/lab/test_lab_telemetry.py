@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.lab.tracker.telemetry import RequestMeter, megabytes
+from plimsoll_lab.tracker.telemetry import RequestMeter, megabytes
 
 
 class Clock:

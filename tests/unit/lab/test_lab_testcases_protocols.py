@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from plimsoll.lab.json_input import ascii_json
-from plimsoll.lab.testcases.protocols import (
+from plimsoll_lab.json_input import ascii_json
+from plimsoll_lab.testcases.protocols import (
     DEEPEST,
     MOST_CALLS,
     RpcCall,
@@ -19,7 +19,7 @@ from plimsoll.lab.testcases.protocols import (
     xml_call,
     xml_error,
 )
-from plimsoll.lab.testcases.values import INVALID_REQUEST, PARSE_ERROR, CallError
+from plimsoll_lab.testcases.values import INVALID_REQUEST, PARSE_ERROR, CallError
 
 CALL = {"jsonrpc": "2.0", "id": 7, "method": "Product.filter", "params": [{"name": "x"}]}
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from plimsoll.lab.__main__ import main, parser
-from plimsoll.lab.tracker import text_queue
-from plimsoll.lab.tracker.background import Background
-from plimsoll.lab.tracker.text_indexer import MOST_A_TURN, TextIndexer
+from plimsoll_lab.__main__ import main, parser
+from plimsoll_lab.tracker import text_queue
+from plimsoll_lab.tracker.background import Background
+from plimsoll_lab.tracker.text_indexer import MOST_A_TURN, TextIndexer
 
 BEGIN_S = 100.0
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from plimsoll.errors import InputError
-from plimsoll.lab.remote_token import VARIABLE, behind_token
-from plimsoll.lab.serving import bound_socket, server_config
+from plimsoll_lab.remote_token import VARIABLE, behind_token
+from plimsoll_lab.serving import bound_socket, server_config
 
 TOKEN = "pl4nted-token-of-a-test"
 THERE = ("192.0.2.7", 40_000)

@@ -12,10 +12,10 @@ from contextlib import ExitStack, contextmanager
 import pytest
 
 from plimsoll.findings.run import run_finding
-from plimsoll.lab.ports import free_port
 from plimsoll.probes.foreign_processes import ForeignProcesses
 from plimsoll.runs.generator_seconds import GeneratorSeconds
 from plimsoll.runs.snapshot import Snapshot
+from plimsoll_lab.ports import free_port
 
 LISTEN = """
 import socket, sys, threading

@@ -1,4 +1,4 @@
-"""Published tables of the report on CLM's global configuration service (studies/clm-gc): each conclusion of its
+"""Published tables of the report on CLM's global configuration service (lab/studies/clm-gc): each conclusion of its
 authors is reproduced, contradicted with the reason, or "figure not published"."""
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from published_figures import STUDIES, figures, rows
 
 from plimsoll.findings.demand import demand_findings
 from plimsoll.findings.table_levels import levels_finding
-from plimsoll.lab.__main__ import TARGETS, parser
 from plimsoll.runs.importers import level_table
 from plimsoll.runs.importers.catalogue import format_of
 from plimsoll.runs.importers.lines import SourceFile
 from plimsoll.runs.step_table import StepTable
 from plimsoll.stats.demand import reach
 from plimsoll.study import load_study
+from plimsoll_lab.__main__ import TARGETS, parser
 
 STUDY = STUDIES / "clm-gc"
 SCRIPT = STUDY / "configurations.js"

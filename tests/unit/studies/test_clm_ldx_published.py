@@ -1,5 +1,5 @@
-"""Published tables of the report on CLM's link indexing service (studies/clm-ldx): each conclusion of its authors is
-reproduced, contradicted with the reason, or "figure not published"."""
+"""Published tables of the report on CLM's link indexing service (lab/studies/clm-ldx): each conclusion of its authors
+is reproduced, contradicted with the reason, or "figure not published"."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from published_figures import STUDIES, figures
 from published_figures import rows as rows_of
 
 from plimsoll.findings.table_levels import levels_finding
-from plimsoll.lab.__main__ import TARGETS, parser
 from plimsoll.runs.importers import level_table
 from plimsoll.runs.importers.lines import SourceFile
 from plimsoll.stats.poll_rate import PollRate, poll_rate
 from plimsoll.study import load_study
+from plimsoll_lab.__main__ import TARGETS, parser
 
 STUDY = STUDIES / "clm-ldx"
 SCRIPT = STUDIES / "clm-gc" / "configurations.js"

@@ -9,7 +9,7 @@ import pytest
 
 from plimsoll.study import load_study
 
-STUDIES = Path(__file__).parents[3] / "studies"
+STUDIES = Path(__file__).parents[3] / "lab" / "studies"
 STARTED_AFTER = {"clm-ldx": ["clm-gc"]}  # whose script is that of the other half of its report
 FOLDERS = sorted(folder.name for folder in STUDIES.iterdir() if (folder / "study.yaml").exists())
 

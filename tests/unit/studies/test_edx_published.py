@@ -1,5 +1,5 @@
-"""The published tables of the Open edX report (studies/edx): each conclusion of its author is reproduced, contradicted
-with the reason, or "figure not published"."""
+"""The published tables of the Open edX report (lab/studies/edx): each conclusion of its author is reproduced,
+contradicted with the reason, or "figure not published"."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import plimsoll
 from plimsoll.runs.step_table import read_step_table
 from plimsoll.study import load_study
 
-EDX = Path(__file__).parents[3] / "studies" / "edx"
-LAB = Path(plimsoll.__file__).parent / "lab" / "discussions" / "load"
+EDX = Path(__file__).parents[3] / "lab" / "studies" / "edx"
+LAB = EDX.parents[1] / "plimsoll_lab" / "discussions" / "load"
 COLUMNS = [("first", "second"), ("second", "first")]
 
 

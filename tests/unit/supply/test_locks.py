@@ -16,7 +16,7 @@ from packaging.version import Version
 
 ROOT = Path(__file__).parents[3]
 LOCKS = ROOT / "supply" / "locks"
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+PROJECT, LAB = (tomllib.loads((ROOT / name / "pyproject.toml").read_text())["project"] for name in ("", "lab"))
 HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})(?: \\)?")
 PLATFORMS = [("linux", "Linux", "x86_64"), ("linux", "Linux", "aarch64"), ("darwin", "Darwin", "arm64")]
 ENVIRONMENTS = [
@@ -60,9 +60,11 @@ def pins(name: str, source: str = "pyproject.toml") -> list[Pin]:
 
 
 def asked_for(name: str) -> list[Requirement]:
-    """What pyproject.toml asks for, as the lock of that name holds it."""
-    extras = PROJECT["optional-dependencies"]["development"] if name == "development.txt" else []
-    return [Requirement(text) for text in PROJECT["dependencies"] + extras]
+    """What pyproject.toml asks for, as the lock of that name holds it; the lab's as well in that of the development."""
+    asked = list(PROJECT["dependencies"])
+    if name == "development.txt":
+        asked += [*PROJECT["optional-dependencies"]["development"], *LAB["dependencies"]]
+    return [Requirement(text) for text in asked if text != PROJECT["name"]]
 
 
 @pytest.mark.parametrize("name", ["development.txt", "runtime.txt"])
@@ -98,6 +100,12 @@ def test_the_audit_is_the_one_that_is_asked_for() -> None:
     assert {canonicalize_name(one.name): str(one.specifier) for one in asked} == {
         name: f"=={version}" for name, version in there.items()
     }
+
+
+def test_the_lab_asks_for_the_tool_and_the_tool_for_nothing_that_the_lab_alone_needs() -> None:
+    assert PROJECT["name"] in LAB["dependencies"]
+    of_the_tool = {pin.name for pin in pins("runtime.txt")}
+    assert of_the_tool.isdisjoint({"faker", "httpx", "starlette", "uvicorn", "uvloop", "watchfiles"})
 
 
 def test_locks_name_no_place_to_get_packages_from() -> None:

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from configurations_client import COMPONENTS, Answering
 
-from plimsoll.lab.configurations.global_queries import DEEPEST
+from plimsoll_lab.configurations.global_queries import DEEPEST
 
 TOOLS = ("rm", "qm", "cm")
 

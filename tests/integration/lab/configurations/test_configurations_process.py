@@ -13,9 +13,9 @@ import pytest
 from configurations_client import COMPONENTS, Answering, configurations, eventually
 from sqlalchemy import event
 
-from plimsoll.lab.configurations import local_queries
-from plimsoll.lab.configurations.data import WantedData, open_database, prepare_data
-from plimsoll.lab.configurations.local_queries import Draft
+from plimsoll_lab.configurations import local_queries
+from plimsoll_lab.configurations.data import WantedData, open_database, prepare_data
+from plimsoll_lab.configurations.local_queries import Draft
 
 SERVICES = ("gc", "rm", "qm", "cm", "jts")
 

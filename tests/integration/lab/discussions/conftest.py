@@ -14,11 +14,11 @@ import pytest
 from asgi_client import TestClient
 from postgresql_server import own_database
 
-from plimsoll.lab.database import Database, sqlite_engine
-from plimsoll.lab.discussions.accounts import create_accounts_app, fill
-from plimsoll.lab.discussions.app import Forum, create_app
-from plimsoll.lab.discussions.data_directory import Wanted, open_data
-from plimsoll.lab.discussions.profile_images import ProfileImages
+from plimsoll_lab.database import Database, sqlite_engine
+from plimsoll_lab.discussions.accounts import create_accounts_app, fill
+from plimsoll_lab.discussions.app import Forum, create_app
+from plimsoll_lab.discussions.data_directory import Wanted, open_data
+from plimsoll_lab.discussions.profile_images import ProfileImages
 
 THREADS = 60
 KEY = "key of the tests"

@@ -13,11 +13,11 @@ from asgi_client import TestClient
 from openapi_run import assert_schemathesis_finds_nothing
 from sqlalchemy import text
 
-from plimsoll.lab.children import end_children, start_child, what_child_says
-from plimsoll.lab.database import Database, postgresql_engine, sqlite_engine
-from plimsoll.lab.discussions.accounts import AccountsOptions, create_accounts_app, fill, metadata
-from plimsoll.lab.discussions.accounts_openapi import MOST_USERNAMES
-from plimsoll.lab.ports import free_port
+from plimsoll_lab.children import end_children, start_child, what_child_says
+from plimsoll_lab.database import Database, postgresql_engine, sqlite_engine
+from plimsoll_lab.discussions.accounts import AccountsOptions, create_accounts_app, fill, metadata
+from plimsoll_lab.discussions.accounts_openapi import MOST_USERNAMES
+from plimsoll_lab.ports import free_port
 
 KEY = "key of the tests"
 PATH = "/api/user/v1/accounts"
@@ -106,7 +106,7 @@ def test_a_database_that_fails_is_503_until_it_is_back(client: TestClient, datab
 
 def test_schemathesis_finds_nothing(tmp_path: Path) -> None:
     options = AccountsOptions("127.0.0.1", free_port("127.0.0.1"), str(tmp_path), 1, KEY)
-    process = start_child("plimsoll.lab.discussions.accounts", asdict(options))
+    process = start_child("plimsoll_lab.discussions.accounts", asdict(options))
     try:
         assert what_child_says(process).get("ready")
         url = f"http://127.0.0.1:{options.port}"

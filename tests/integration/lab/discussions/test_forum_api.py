@@ -11,7 +11,7 @@ import httpx
 import pytest
 from sqlalchemy import func, select
 
-from plimsoll.lab.discussions.schema import comments, threads
+from plimsoll_lab.discussions.schema import comments, threads
 
 Api = Any  # the client of conftest.py, logged in as user002
 Serving = Callable[..., Any]

@@ -16,8 +16,8 @@ import pytest
 from lab_process import LabProcess, ended_process, lab_process
 from openapi_run import assert_schemathesis_finds_nothing
 
-from plimsoll.lab.discussions.load_files import OURS, write_load_files
 from plimsoll.study import load_study
+from plimsoll_lab.discussions.load_files import OURS, write_load_files
 
 OPTIONS = ("--threads", 25, "--auto-auth")
 LIST = "/api/discussion/v1/threads/?course_id=course-v1:DemoX%2BLoad1%2B2026&requested_fields=profile_image"

@@ -15,7 +15,7 @@ import pytest
 from configurations_client import eventually
 from postgresql_server import own_database
 
-SCRIPT = Path(__file__).parents[4] / "studies" / "clm-ldx" / "lab.sh"
+SCRIPT = Path(__file__).parents[4] / "lab" / "studies" / "clm-ldx" / "lab.sh"
 
 
 @pytest.fixture(scope="module")

@@ -112,7 +112,7 @@ def test_it_ends_with_0_in_the_middle_of_its_work(tmp_path: Path, number: signal
 
 
 def test_without_configurations_it_says_what_to_start(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "plimsoll.lab", "links", "--configurations", str(tmp_path / "none"),
+    command = [sys.executable, "-m", "plimsoll_lab", "links", "--configurations", str(tmp_path / "none"),
                "--data", str(tmp_path / "l"), "--port", "0"]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 2 and "plimsoll lab configurations" in done.stderr

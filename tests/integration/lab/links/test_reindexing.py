@@ -16,11 +16,11 @@ import pytest
 from configurations_client import eventually
 from sqlalchemy import Engine, event
 
-from plimsoll.lab.database import postgresql_engine, sqlite_engine
-from plimsoll.lab.links import index
-from plimsoll.lab.links.index import Item, Sight
-from plimsoll.lab.links.indexer import Indexer, Switches
-from plimsoll.lab.links.source import Change, Source
+from plimsoll_lab.database import postgresql_engine, sqlite_engine
+from plimsoll_lab.links import index
+from plimsoll_lab.links.index import Item, Sight
+from plimsoll_lab.links.indexer import Indexer, Switches
+from plimsoll_lab.links.source import Change, Source
 
 ADDRESS = "/cm/artifacts/1"
 LINK = {"type": "related", "target": "http://a"}

@@ -1,0 +1,1 @@
+../../../studies/clm-gc/configurations.js

@@ -1,0 +1,1 @@
+../../../studies/edx/discussions.js

@@ -1,1 +1,0 @@
-../../../../../studies/clm-gc/configurations.js

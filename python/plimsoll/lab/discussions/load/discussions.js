@@ -1,1 +1,0 @@
-../../../../../studies/edx/discussions.js

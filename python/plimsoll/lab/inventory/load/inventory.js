@@ -1,1 +1,0 @@
-../../../../../studies/folio/inventory.js

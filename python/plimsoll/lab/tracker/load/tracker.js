@@ -1,1 +1,0 @@
-../../../../../studies/youtrack/tracker.js
