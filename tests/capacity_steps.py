@@ -6,7 +6,7 @@ from typing import Any
 
 from findings_as_json import checked
 
-from plimsoll.findings.capacity import capacity_findings
+from plimsoll.findings.capacity.finding import capacity_findings
 
 
 def step(level: float, verdict: str, **more: Any) -> dict[str, Any]:

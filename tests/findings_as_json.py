@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from jsonschema import Draft202012Validator
 
-from plimsoll.findings.consistency import consistent, contradictions
+from plimsoll.findings.consistency.check import consistent, contradictions
 from plimsoll.findings.shape.units_of import with_units
 
 SCHEMA = Path(__file__).parents[1] / "docs" / "findings.schema.json"

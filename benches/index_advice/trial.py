@@ -25,7 +25,7 @@ from target import ROOT
 sys.path.insert(0, str(ROOT / "tests"))
 from postgresql_server import PostgresqlServer
 
-from plimsoll.findings.index_effect import needs_analyze
+from plimsoll.findings.database.index_effect import needs_analyze
 from plimsoll.probes.postgresql import PostgresqlProbe
 from plimsoll.probes.postgresql.statement_text import fingerprint
 from plimsoll.probes.probe import ProbeUnavailable

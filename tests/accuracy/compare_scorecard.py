@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from score_line import Line
 
-from plimsoll.findings.comparisons import SINGLE, compare_trials
+from plimsoll.findings.trials.comparisons import SINGLE, compare_trials
 from plimsoll.stats.log_ratio import paired_log_ratio, welch_log_ratio
 from plimsoll.stats.shares import layer_shares, shares_per_repetition
 from plimsoll.stats.wilson import wilson_interval

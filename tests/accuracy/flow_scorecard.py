@@ -18,7 +18,7 @@ import numpy as np
 from score_line import Job, Line, Lines, print_rows
 from simulators import ClosedQueue, OpenQueue, UslUsers
 
-from plimsoll.findings.flow import FlowFault, fault_of
+from plimsoll.findings.validity.flow import FlowFault, fault_of
 from plimsoll.runs.flow_seconds import flow_second
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.snapshot import Series, Snapshot

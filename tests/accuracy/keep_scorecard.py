@@ -26,7 +26,7 @@ from simulators import ClosedQueue, OpenQueue
 
 from plimsoll.experiments.hold import HoldSettings, run_hold
 from plimsoll.experiments.kept_load import kept_objectives
-from plimsoll.findings.hold import hold_findings
+from plimsoll.findings.hold.finding import hold_findings
 from plimsoll.runs import RunFacts, RunReader, RunWriter
 
 REPEAT = 100

@@ -3,8 +3,9 @@
     PYTHONPATH=python:tests/accuracy python tests/accuracy/lateness_scorecard.py
 
 The same load twice, once with a generator that is late and once without. Each way of being late is scaled up to the
-most that the rule of findings/generator.py lets pass, found by bisection; so the rows say what a run that is called
-valid may hide. Lateness of a closed load comes on top of each create; a late arrival of an open one is sent later.
+most that the rule of findings/validity/generator.py lets pass, found by bisection; so the rows say what a run
+that is called valid may hide. Lateness of a closed load comes on top of each create; a late arrival of an open one is
+sent later.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 from longrun_scorecard import Array
 from score_line import Job, Line, Lines, print_rows
 
-from plimsoll.findings.generator import figures_of, generator_health
+from plimsoll.findings.validity.generator import figures_of, generator_health
 from plimsoll.runs.generator_seconds import GeneratorSeconds
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.snapshot import Snapshot

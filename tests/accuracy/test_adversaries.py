@@ -8,7 +8,7 @@ from adversary_scorecard import CASES, CLOSED_CASES, closed_search, closed_sourc
 
 from plimsoll.experiments.capacity import run_capacity
 from plimsoll.experiments.result import CapacitySettings
-from plimsoll.findings.capacity import capacity_findings
+from plimsoll.findings.capacity.finding import capacity_findings
 
 RUNS = 4
 

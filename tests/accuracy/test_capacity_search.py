@@ -15,7 +15,7 @@ from plimsoll.experiments.capacity import CARRIED_SINCE, run_capacity
 from plimsoll.experiments.load import LoadSource
 from plimsoll.experiments.result import CapacitySettings, Progress
 from plimsoll.experiments.time_plan import width_reached
-from plimsoll.findings.capacity import capacity_findings
+from plimsoll.findings.capacity.finding import capacity_findings
 
 RUNS = 20
 

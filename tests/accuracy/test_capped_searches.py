@@ -14,9 +14,9 @@ from plimsoll.experiments.capacity import run_capacity
 from plimsoll.experiments.hold import HoldSettings, run_hold
 from plimsoll.experiments.kept_load import kept_objectives
 from plimsoll.experiments.result import CapacityResult, CapacitySettings
-from plimsoll.findings.capacity import capacity_findings
+from plimsoll.findings.capacity.finding import capacity_findings
 from plimsoll.findings.exit_codes import exit_code
-from plimsoll.findings.hold import hold_findings
+from plimsoll.findings.hold.finding import hold_findings
 from plimsoll.runs import RunFacts, RunReader, RunWriter
 from plimsoll.runs.declared_caps import declared_caps
 

@@ -14,7 +14,7 @@ from simulators import OpenQueue
 from plimsoll.experiments.hold import HoldSettings, run_hold
 from plimsoll.experiments.kept_load import kept_objectives
 from plimsoll.findings.exit_codes import exit_code
-from plimsoll.findings.hold import hold_findings
+from plimsoll.findings.hold.finding import hold_findings
 from plimsoll.runs import RunFacts, RunReader, RunWriter
 
 P95 = "p95<=300ms"

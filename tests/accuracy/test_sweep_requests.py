@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from plimsoll.findings.sweep_requests import request_dependencies
+from plimsoll.findings.trials.sweep_requests import request_dependencies
 
 OVER = {"R": ("5", "10", "20")}
 REQUESTS = 6

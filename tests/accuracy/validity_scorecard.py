@@ -23,10 +23,10 @@ from score_line import Job, Line, Lines, print_rows
 from plimsoll.experiments.evidence import Context
 from plimsoll.experiments.judge import judge
 from plimsoll.experiments.measure import Measurement
-from plimsoll.findings.generator import figures_of, generator_health
 from plimsoll.findings.run import run_finding
-from plimsoll.findings.slow_names import with_slow_names
-from plimsoll.findings.validity import Validity
+from plimsoll.findings.validity.generator import figures_of, generator_health
+from plimsoll.findings.validity.slow_names import with_slow_names
+from plimsoll.findings.validity.validity import Validity
 from plimsoll.runs.declared_caps import declared_caps
 from plimsoll.runs.generator_seconds import GeneratorSeconds
 from plimsoll.runs.histogram import Histogram

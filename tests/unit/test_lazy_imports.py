@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 import plimsoll.runs
 import plimsoll.study
 
+OTHERS = ("capacity.finding", "capacity.further", "drain.finding", "grow", "trials.of_trials", "sizing.of_drain")
 SCRIPT = "export default function () {}"
 RUN = """import sys
 from plimsoll.cli import main
@@ -30,12 +32,12 @@ def test_a_run_imports_no_tables_no_models_and_no_terminal_library(tmp_path: Pat
 
 
 def test_the_findings_of_a_hold_import_no_other_experiment_s_and_no_tables() -> None:
-    code = """import sys
-import plimsoll.findings.of_run, plimsoll.findings.hold, plimsoll.report.html, plimsoll.report.run_evidence
-others = ("capacity", "further", "drain", "grow", "of_trials", "sizing_drain")
-print(*(name for name in others if f"plimsoll.findings.{name}" in sys.modules), "pyarrow" in sys.modules)"""
+    code = f"""import sys
+import plimsoll.findings.of_run, plimsoll.findings.hold.finding, plimsoll.report.html, plimsoll.report.run_evidence
+print(*(name for name in {OTHERS} if "plimsoll.findings." + name in sys.modules), "pyarrow" in sys.modules)"""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False"]
+    assert all(find_spec(f"plimsoll.findings.{name}") for name in OTHERS)
 
 
 @pytest.mark.parametrize("package", [plimsoll.runs, plimsoll.study])

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from plimsoll.findings.capacity_words import asked_words
-from plimsoll.findings.connection_churn import ChurnSeconds
+from plimsoll.findings.capacity.words import asked_words
 from plimsoll.findings.run import run_finding
-from plimsoll.findings.self_diagnosis import FOREIGN, FOREIGN_CORES, HOST_FULL
-from plimsoll.findings.slow_names import with_slow_names, words_of
+from plimsoll.findings.validity.connection_churn import ChurnSeconds
+from plimsoll.findings.validity.self_diagnosis import FOREIGN, FOREIGN_CORES, HOST_FULL
+from plimsoll.findings.validity.slow_names import with_slow_names, words_of
 from plimsoll.probes import kernel_files, remedies
 from plimsoll.probes.generator import GeneratorProbe
 from plimsoll.runs.flow_seconds import FlowSecond, flow_second

@@ -55,7 +55,7 @@ def show(
 ) -> None:
     """Show a run: what it was, its answers, its files. With --series or --resources: what it holds, for jq."""
     from plimsoll.errors import InputError, RunDirectoryError
-    from plimsoll.findings.self_diagnosis import damage_words, unread_words
+    from plimsoll.findings.validity.self_diagnosis import damage_words, unread_words
     from plimsoll.runs.damaged import understood
     from plimsoll.runs.directory import RESOURCES, SERIES, file_of, json_text
     from plimsoll.runs.generator_seconds import generator_seconds_of

@@ -5,8 +5,8 @@ backlog.
     load    the level, for the time: does the backlog grow?
     drain   no load, until the backlog is back where it was, or the limit is reached: how fast is the consumer alone?
 
-The probe's rows (source "consumer") are what findings/drain.py judges; each is of the second in which it was read and
-may come some seconds later. Time is the load source's own.
+The probe's rows (source "consumer") are what findings/drain/finding.py judges; each is of the second in which it was
+read and may come some seconds later. Time is the load source's own.
 """
 
 from __future__ import annotations

@@ -12,10 +12,10 @@ the time does not move it. What exceeds the line is *foreign*; where CPU time wa
 It would have taken no more than it does with work waiting and nobody beside it: a target that waits for something else
 than CPU loses hardly anything to others, however busy they are.
 
-Work that is there nearly all the time becomes the usual, and the capacity is that beside it (findings/foreign_work.py
-says so). Helpers may work harder only when the target is overloaded. Their excess comes and goes with the queue: there
-is a length of it beyond which it is there and below which it is not. Foreign work comes before the queue that it makes,
-and goes before that has drained. Seen twice like that, it belongs to the load.
+Work that is there nearly all the time becomes the usual, and the capacity is that beside it
+(findings/validity/foreign_work.py says so). Helpers may work harder only when the target is overloaded. Their excess
+comes and goes with the queue: there is a length of it beyond which it is there and below which it is not. Foreign work
+comes before the queue that it makes, and goes before that has drained. Seen twice like that, it belongs to the load.
 """
 
 from __future__ import annotations

@@ -2,8 +2,9 @@
 directory.
 
     baseline   each operation by one user who does nothing at the same time: what is slow here is slow without any load
-    hold       the level, for the time, without looking back: the answer is in its time series (findings/hold.py);
-               or, with `keep`, the level at which objectives just hold (keep.py), whose course is the answer
+    hold       the level, for the time, without looking back: the answer is in its time series
+               (findings/hold/finding.py); or, with `keep`, the level at which objectives just hold (keep.py), whose
+               course is the answer
 
 It ends early only where going on would hurt: most requests fail, or the work that waits would take the target half a
 minute. Ctrl-C ends with what was measured. Time is the load source's own.

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from plimsoll.findings.capacity_words import number
+from plimsoll.findings.capacity.words import number
 from plimsoll.findings.evidence import EVENTS, SERIES, Evidence, as_data
-from plimsoll.findings.flow import flow_of_run, with_flow
-from plimsoll.findings.generator import health_of_load, not_alone
-from plimsoll.findings.validity import conclusions
+from plimsoll.findings.validity.flow import flow_of_run, with_flow
+from plimsoll.findings.validity.generator import health_of_load, not_alone
+from plimsoll.findings.validity.validity import conclusions
 from plimsoll.findings.words import ms_words, percent_words, share_words, time_words
 from plimsoll.runs.failures import Failures
 from plimsoll.stats.cliff import LEAST_RISE, Cliff, cliff

@@ -11,9 +11,9 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from plimsoll.findings.capacity_words import level_words, number
+from plimsoll.findings.capacity.sustainable import bounds_of_verdicts
+from plimsoll.findings.capacity.words import level_words, number
 from plimsoll.findings.resources import Step
-from plimsoll.findings.sustainable import bounds_of_verdicts
 from plimsoll.findings.words import ms_words, share_words, time_words
 from plimsoll.runs.objective_samples import Samples, Wanted, Watch, needed_samples
 from plimsoll.runs.snapshot import Snapshot

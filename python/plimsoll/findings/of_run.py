@@ -15,13 +15,13 @@ from functools import partial
 from typing import Any
 
 from plimsoll.errors import InputError
-from plimsoll.findings.connection_churn import with_churn
-from plimsoll.findings.consistency import consistent
+from plimsoll.findings.consistency.check import consistent
 from plimsoll.findings.resources import means_of_sockets
-from plimsoll.findings.self_diagnosis import FOREIGN, clock_set, damage_words, standstill_words, unread_words
 from plimsoll.findings.shape.units_of import with_units
-from plimsoll.findings.shared_peers import with_shared_peers
-from plimsoll.findings.slow_names import lookups_of, with_slow_names
+from plimsoll.findings.validity.connection_churn import with_churn
+from plimsoll.findings.validity.self_diagnosis import FOREIGN, clock_set, damage_words, standstill_words, unread_words
+from plimsoll.findings.validity.shared_peers import with_shared_peers
+from plimsoll.findings.validity.slow_names import lookups_of, with_slow_names
 from plimsoll.runs.directory import LAST_SECOND
 from plimsoll.runs.flow_seconds import METRICS as FLOW_METRICS
 from plimsoll.runs.generator_seconds import RESPONSE_METRICS, generator_seconds_of
@@ -110,8 +110,8 @@ def findings_of_run(run: RunReader, facts: Facts | None = None, status: str | No
 
 def _retold(run: RunReader) -> Callable[..., str]:
     """What words the answer of a capacity run anew."""
-    from plimsoll.findings.capacity import result_of_run
-    from plimsoll.findings.capacity_words import answer
+    from plimsoll.findings.capacity.finding import result_of_run
+    from plimsoll.findings.capacity.words import answer
 
     return partial(answer, result_of_run(run))
 
@@ -138,7 +138,7 @@ def _findings(run: RunReader, facts: Facts, status: str | None) -> list[dict[str
     if experiment == "run":
         return _of_plain_run(run)
     if experiment in OF_TRIALS:
-        from plimsoll.findings.of_trials import finding_of_trials
+        from plimsoll.findings.trials.of_trials import finding_of_trials
 
         return [finding_of_trials(run, status=status or _status(run), notes=facts.notes)] if run.plan() else []
     if experiment == "capacity":
@@ -187,9 +187,9 @@ def _status(run: RunReader) -> str:
 
 
 def _of_capacity(run: RunReader, facts: Facts) -> list[dict[str, Any]]:
-    from plimsoll.findings.capacity import capacity_findings, result_of_run
-    from plimsoll.findings.further import further_findings
-    from plimsoll.findings.remedy import not_run, remedy_finding
+    from plimsoll.findings.capacity.finding import capacity_findings, result_of_run
+    from plimsoll.findings.capacity.further import further_findings
+    from plimsoll.findings.capacity.remedy import not_run, remedy_finding
 
     proven = any("measured_from_s" in event for event in run.events("step_ended"))
     if not proven and not run.events("capacity_result"):
@@ -244,8 +244,8 @@ def _of_long_run(run: RunReader, experiment: str, facts: Facts) -> list[dict[str
             run, same_host=facts.same_host, kept_apart=facts.kept_apart, run_path=path, notes=facts.notes
         )
     if experiment == "drain":
-        from plimsoll.findings.drain import drain_findings
-        from plimsoll.findings.sizing_drain import drain_sizing
+        from plimsoll.findings.drain.finding import drain_findings
+        from plimsoll.findings.sizing.of_drain import drain_sizing
 
         found = drain_findings(
             run,
@@ -257,7 +257,7 @@ def _of_long_run(run: RunReader, experiment: str, facts: Facts) -> list[dict[str
             notes=facts.notes,
         )
         return [*found, *drain_sizing(run, found[0])]
-    from plimsoll.findings.hold import hold_findings
+    from plimsoll.findings.hold.finding import hold_findings
 
     return hold_findings(
         run,

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from plimsoll.findings.asked import asked_load
-from plimsoll.findings.capacity_words import asked_words
+from plimsoll.findings.capacity.words import asked_words
 from plimsoll.findings.evidence import SERIES, Evidence, as_data
-from plimsoll.findings.flow import REMEDY, fault_of_run
-from plimsoll.findings.self_diagnosis import (
+from plimsoll.findings.shape.units_of import with_units
+from plimsoll.findings.validity.asked import asked_load
+from plimsoll.findings.validity.flow import REMEDY, fault_of_run
+from plimsoll.findings.validity.self_diagnosis import (
     FOREIGN,
     STALLED,
     Diagnosis,
@@ -21,8 +22,7 @@ from plimsoll.findings.self_diagnosis import (
     standstill_words,
     unread_words,
 )
-from plimsoll.findings.shape.units_of import with_units
-from plimsoll.findings.validity import Validity, of_time
+from plimsoll.findings.validity.validity import Validity, of_time
 from plimsoll.runs.declared_caps import DeclaredCap
 from plimsoll.runs.flow_seconds import FlowSecond, flow_second
 from plimsoll.runs.generator_seconds import GeneratorSeconds

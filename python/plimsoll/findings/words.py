@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-from plimsoll.findings.capacity_words import number
+from plimsoll.findings.capacity.words import number
 
 MIB = 2**20
 SAYS_NOTHING = 5.0  # an interval from a fifth to five times leaves every answer open that anybody asks for

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from plimsoll.findings.seen_overload import overload_of
-from plimsoll.findings.sustainable import bounds_of_verdicts
-from plimsoll.findings.validity import invalid_for
+from plimsoll.findings.capacity.seen_overload import overload_of
+from plimsoll.findings.capacity.sustainable import bounds_of_verdicts
+from plimsoll.findings.validity.validity import invalid_for
 from plimsoll.report import wording
 from plimsoll.report.wording import is_number
 

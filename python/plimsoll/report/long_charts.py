@@ -173,7 +173,7 @@ def _concurrency(run: RunEvidence) -> Chart | None:
 
 
 def _backlog(run: RunEvidence) -> Chart | None:
-    from plimsoll.findings.drain_series import SOURCE
+    from plimsoll.findings.drain.series import SOURCE
 
     points = [(float(second), "waiting", value) for second, value in run.resources.points(SOURCE, "waiting")]
     if not points:
@@ -187,7 +187,7 @@ def _backlog(run: RunEvidence) -> Chart | None:
 
 
 def _index(run: RunEvidence) -> Chart | None:
-    from plimsoll.findings.drain_series import SOURCE
+    from plimsoll.findings.drain.series import SOURCE
 
     points = [(float(second), "index", value / MIB) for second, value in run.resources.points(SOURCE, "index_bytes")]
     return _over_time("drain-index", "Size of the index", "What the consumer keeps.", "Index, MiB", points, run, [])

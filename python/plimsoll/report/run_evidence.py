@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from plimsoll.findings.self_diagnosis import damage_words, unread_words
+from plimsoll.findings.validity.self_diagnosis import damage_words, unread_words
 from plimsoll.report.steps import Step, steps_from_events, steps_from_findings, steps_from_levels
 from plimsoll.report.tally import Tally
 from plimsoll.report.timeline import Bin, Resources, Timeline
@@ -185,7 +185,7 @@ def _findings(reader: RunReader) -> list[dict[str, Any]]:
     written = [dict(finding) for finding in reader.findings() if isinstance(finding, Mapping)]
     if written or reader.manifest.get("experiment") == "analyze":
         return written
-    from plimsoll.findings.beside import findings_beside
+    from plimsoll.findings.beside.further import findings_beside
     from plimsoll.findings.of_run import findings_of_run
 
     found = findings_of_run(reader)

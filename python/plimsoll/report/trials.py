@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from plimsoll.findings.trials import SILENT
+from plimsoll.findings.trials.trials import SILENT
 from plimsoll.findings.words import interval_words, ratio_words
 from plimsoll.report import trial_charts, wording
 from plimsoll.report.run_evidence import RunEvidence

@@ -13,7 +13,7 @@ from plimsoll.runs.snapshot import Snapshot
 
 DURATION, RESPONSE = "iteration_duration", "iteration_response_time"
 METRICS = (DURATION, RESPONSE)
-# What a second's lag p99 adds to its mean lag beyond the median (findings/generator.py), and the tick of a timer.
+# What a second's lag p99 adds to its mean lag beyond the median (findings/validity/generator.py); a timer's tick.
 _RARE_SHARE, _TICK_MS = 0.1, 1.0
 _LEAST_GAP_S = 0.02  # an idle loop's timers are no later
 

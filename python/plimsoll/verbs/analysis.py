@@ -15,12 +15,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 from plimsoll.errors import InputError, InputErrors
-from plimsoll.findings.consistency import consistent
-from plimsoll.findings.demand import demand_findings
-from plimsoll.findings.imported_hold import NO_RESOURCES, has_resources, held_findings
-from plimsoll.findings.imported_levels import levels_of
-from plimsoll.findings.imported_resources import limit_of_levels
-from plimsoll.findings.imported_run import (
+from plimsoll.findings.capacity.demand import demand_findings
+from plimsoll.findings.capacity.scaling import scaling_of_imported
+from plimsoll.findings.consistency.check import consistent
+from plimsoll.findings.imported.hold import NO_RESOURCES, has_resources, held_findings
+from plimsoll.findings.imported.levels import levels_of
+from plimsoll.findings.imported.open_growth import growth_finding
+from plimsoll.findings.imported.resources import limit_of_levels
+from plimsoll.findings.imported.run import (
     Stretch,
     as_steps,
     most_interval,
@@ -31,12 +33,10 @@ from plimsoll.findings.imported_run import (
     whole_of,
     with_windows,
 )
-from plimsoll.findings.open_growth import growth_finding
-from plimsoll.findings.scaling import scaling_of_imported
+from plimsoll.findings.imported.table_comparison import comparison_finding
+from plimsoll.findings.imported.table_curve import curve_of
+from plimsoll.findings.imported.table_levels import levels_finding
 from plimsoll.findings.shape.units_of import with_units
-from plimsoll.findings.table_comparison import comparison_finding
-from plimsoll.findings.table_curve import curve_of
-from plimsoll.findings.table_levels import levels_finding
 from plimsoll.report.html import write_html
 from plimsoll.runs.importers import level_table
 from plimsoll.runs.importers.catalogue import format_of

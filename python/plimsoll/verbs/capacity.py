@@ -15,8 +15,8 @@ from typing import Any
 from plimsoll.experiments.capacity import run_capacity
 from plimsoll.experiments.result import Progress
 from plimsoll.experiments.time_plan import promise
+from plimsoll.findings.capacity.remedy import applied, not_run
 from plimsoll.findings.of_run import Facts
-from plimsoll.findings.remedy import applied, not_run
 from plimsoll.interruptions import Ending
 from plimsoll.plans.budgets import check_budgets
 from plimsoll.plans.load import Choices, Plan, as_entry_says, plan_of, source_of

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from plimsoll.errors import InputError, InputErrors
-from plimsoll.findings.drain_polls import EVENT
+from plimsoll.findings.drain.polls import EVENT
 from plimsoll.probes.consumer import ConsumerProbe
 from plimsoll.probes.poll_history import PollHistory
 from plimsoll.probes.probe import ProbeUnavailable

@@ -14,20 +14,20 @@ from pathlib import Path
 from typing import Any
 
 from plimsoll.errors import InputError, InputErrors, RunDirectoryError
-from plimsoll.findings.beside import findings_beside
-from plimsoll.findings.imported_levels import Levels, levels_of
-from plimsoll.findings.imported_run import (
+from plimsoll.findings.beside.further import findings_beside
+from plimsoll.findings.imported.levels import Levels, levels_of
+from plimsoll.findings.imported.open_growth import growth_finding
+from plimsoll.findings.imported.run import (
     as_steps,
     overview_finding,
     table_of,
     table_of_whole,
     whole_of,
 )
+from plimsoll.findings.imported.table_curve import Model, curve_of
+from plimsoll.findings.imported.table_levels import levels_finding
 from plimsoll.findings.of_run import Facts, findings_of_run
-from plimsoll.findings.open_growth import growth_finding
 from plimsoll.findings.shape.units_of import with_units
-from plimsoll.findings.table_curve import Model, curve_of
-from plimsoll.findings.table_levels import levels_finding
 from plimsoll.report.html import write_html
 from plimsoll.report.text import answer_lines
 from plimsoll.runs import directory

@@ -16,8 +16,8 @@ from typing import Any
 
 from plimsoll.errors import InputError, InputErrors
 from plimsoll.findings.of_run import Facts, findings_of_run
-from plimsoll.findings.self_diagnosis import unread_words
-from plimsoll.findings.trials import DAMAGE
+from plimsoll.findings.trials.trials import DAMAGE
+from plimsoll.findings.validity.self_diagnosis import unread_words
 from plimsoll.listed_names import listed
 from plimsoll.plans.load import LevelUnit
 from plimsoll.plans.requests import CompareRequest, TrialChoices

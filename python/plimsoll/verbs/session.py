@@ -19,7 +19,7 @@ from plimsoll.experiments.isolation import apart_words, mixed_with, target_off
 from plimsoll.experiments.result import Status
 from plimsoll.experiments.steps import OnStep
 from plimsoll.experiments.target import TargetControl
-from plimsoll.findings.beside import findings_beside
+from plimsoll.findings.beside.further import findings_beside
 from plimsoll.findings.exit_codes import EXIT_INTERRUPTED, exit_code
 from plimsoll.findings.of_run import EVENT as JUDGEMENT
 from plimsoll.findings.of_run import Facts, findings_of_run

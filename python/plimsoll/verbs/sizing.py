@@ -15,12 +15,12 @@ from typing import Any
 
 from plimsoll.errors import InputError, InputErrors
 from plimsoll.findings.of_run import Facts, expected_level, findings_of_run
-from plimsoll.findings.self_diagnosis import damage_words, unread_words
 from plimsoll.findings.shape.units_of import with_units
-from plimsoll.findings.sizing import QUESTION, common_of_sizing, sizing_finding
-from plimsoll.findings.sizing_drain import HELD, sizing_facts_of_drain
-from plimsoll.findings.sizing_facts import Grown, SizingFacts, grown_by_windows, sizing_facts
-from plimsoll.findings.sizing_needs import RESERVE, Wanted, carried_per_level_s, wanted_of
+from plimsoll.findings.sizing.facts import Grown, SizingFacts, grown_by_windows, sizing_facts
+from plimsoll.findings.sizing.finding import QUESTION, common_of_sizing, sizing_finding
+from plimsoll.findings.sizing.needs import RESERVE, Wanted, carried_per_level_s, wanted_of
+from plimsoll.findings.sizing.of_drain import HELD, sizing_facts_of_drain
+from plimsoll.findings.validity.self_diagnosis import damage_words, unread_words
 from plimsoll.report.html import write_html
 from plimsoll.runs import directory
 from plimsoll.runs.damaged import understood

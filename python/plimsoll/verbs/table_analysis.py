@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from plimsoll.errors import InputError
-from plimsoll.findings.capacity_words import what_stops_it
-from plimsoll.findings.demand import demand_findings
-from plimsoll.findings.imported_resources import imported_steps
-from plimsoll.findings.table_levels import levels_finding
-from plimsoll.findings.table_limit import limit_of_table
+from plimsoll.findings.capacity.demand import demand_findings
+from plimsoll.findings.capacity.words import what_stops_it
+from plimsoll.findings.imported.resources import imported_steps
+from plimsoll.findings.imported.table_levels import levels_finding
+from plimsoll.findings.imported.table_limit import limit_of_table
 from plimsoll.listed_names import listed
 from plimsoll.runs.step_table import StepTable
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import plimsoll
-from plimsoll.findings.script_metrics import QUESTION
+from plimsoll.findings.beside.script_metrics import QUESTION
 from plimsoll.runs.reader import RunReader
 
 SCRIPT = """import http from 'k6/http';

@@ -11,7 +11,7 @@ import numpy as np
 
 from plimsoll.experiments.capacity import run_capacity
 from plimsoll.experiments.result import CapacityResult, CapacitySettings
-from plimsoll.findings.capacity import capacity_findings
+from plimsoll.findings.capacity.finding import capacity_findings
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "accuracy"))
 from adversaries import Adversary, Bucket, ClosedQuota, Quota

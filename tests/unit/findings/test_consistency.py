@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from plimsoll.findings.consistency import consistent, contradictions
-from plimsoll.findings.consistency_rules import RULES
-from plimsoll.findings.hold import QUESTION as HELD_QUESTION
-from plimsoll.findings.story import FAR, HARDWARE, HELD, MAIN, NEXT, SCALING
+from plimsoll.findings.consistency.check import consistent, contradictions
+from plimsoll.findings.consistency.rules import RULES
+from plimsoll.findings.consistency.story import FAR, HARDWARE, HELD, MAIN, NEXT, SCALING
+from plimsoll.findings.hold.finding import QUESTION as HELD_QUESTION
 
 Findings = dict[str, dict[str, Any]]
 CORES = {"name": "cpu", "where": "the host's 2 cores", "ceiling": 2.0, "per_s": 1300.0}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from plimsoll.findings.drain_polls import EVENT, polls_finding
+from plimsoll.findings.drain.polls import EVENT, polls_finding
 
 
 @dataclass

@@ -7,26 +7,20 @@ import math
 from pathlib import Path
 
 import pytest
-from test_further_findings import FACTS, LOADS, run_of, step
+from capacity_runs import FACTS, LOADS, run_of, sizing_of, step
 
 import plimsoll
 from plimsoll.errors import InputError, InputErrors
-from plimsoll.findings.further import further_findings
-from plimsoll.findings.sizing import QUESTION
-from plimsoll.findings.sizing_carries import carried_on
-from plimsoll.findings.sizing_facts import sizing_facts
+from plimsoll.findings.capacity.further import further_findings
+from plimsoll.findings.sizing.carries import carried_on
+from plimsoll.findings.sizing.facts import sizing_facts
+from plimsoll.findings.sizing.finding import QUESTION
 from plimsoll.runs.lines import read_lines
 from plimsoll.runs.reader import RunReader
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.runs.writer import RunFacts, RunWriter
 
 MIB = 2**20
-
-
-def sizing_of(main, run, **choice) -> dict:
-    [found] = [one for one in further_findings(main, run, **choice) if one["question"] == QUESTION]
-    json.dumps(found)
-    return found
 
 
 def size_at(finding: dict, times: int) -> dict:

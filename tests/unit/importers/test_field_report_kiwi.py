@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from published_figures import STUDIES, figures, rows
 
-from plimsoll.findings.decompose import decompose_finding
-from plimsoll.findings.table_levels import levels_finding
+from plimsoll.findings.imported.table_levels import levels_finding
+from plimsoll.findings.trials.decompose import decompose_finding
 from plimsoll.runs.importers import level_table
 from plimsoll.runs.importers.lines import SourceFile
 from plimsoll.stats.littles_law import think_time_s

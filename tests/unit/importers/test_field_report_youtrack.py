@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from published_figures import STUDIES, figures, rows
 
-from plimsoll.findings.table_levels import levels_finding
+from plimsoll.findings.imported.table_levels import levels_finding
 from plimsoll.report.k6_summary import summary_text
 from plimsoll.runs.importers import level_table
 from plimsoll.runs.importers.lines import SourceFile

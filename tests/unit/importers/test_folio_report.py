@@ -6,8 +6,8 @@ from __future__ import annotations
 import pytest
 from published_figures import STUDIES, rows, source_lines
 
-from plimsoll.findings.demand import demand_findings
-from plimsoll.findings.table_levels import levels_finding
+from plimsoll.findings.capacity.demand import demand_findings
+from plimsoll.findings.imported.table_levels import levels_finding
 from plimsoll.runs.importers import level_table
 from plimsoll.runs.importers.catalogue import format_of
 from plimsoll.runs.importers.lines import SourceFile

@@ -10,7 +10,7 @@ from importing import DATA, imported, table_of
 
 from plimsoll.errors import InputError
 from plimsoll.findings.exit_codes import exit_code_of
-from plimsoll.findings.table_levels import levels_finding
+from plimsoll.findings.imported.table_levels import levels_finding
 
 T0 = 1_790_000_000_000
 HEADER = (

@@ -11,9 +11,9 @@ import json
 import pytest
 from importing import DATA, imported, table_of
 
-from plimsoll.findings.imported_levels import levels_of
-from plimsoll.findings.imported_run import table_of as rows_of
-from plimsoll.findings.imported_run import with_windows
+from plimsoll.findings.imported.levels import levels_of
+from plimsoll.findings.imported.run import table_of as rows_of
+from plimsoll.findings.imported.run import with_windows
 
 HALF_BUCKET = 0.0005
 

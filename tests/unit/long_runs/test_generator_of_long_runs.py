@@ -15,12 +15,12 @@ from test_simulated_runs import Fed, Store, held, writer
 from plimsoll.experiments.drain import DrainSettings, run_drain
 from plimsoll.experiments.grow import GrowSettings, earlier_load, run_grow
 from plimsoll.experiments.hold import HoldSettings, run_hold
-from plimsoll.findings.drain import drain_findings
+from plimsoll.findings.drain.finding import drain_findings
 from plimsoll.findings.exit_codes import EXIT_INVALID, exit_code
-from plimsoll.findings.generator import NOT_ALONE
 from plimsoll.findings.grow import grow_findings
-from plimsoll.findings.hold import hold_findings
+from plimsoll.findings.hold.finding import hold_findings
 from plimsoll.findings.of_run import Facts, doubts_of, findings_of_run
+from plimsoll.findings.validity.generator import NOT_ALONE
 from plimsoll.runs import RunReader
 from plimsoll.runs.snapshot import Snapshot
 

@@ -12,9 +12,9 @@ from findings_as_json import checked
 
 from plimsoll.experiments.drain import DrainSettings, run_drain
 from plimsoll.experiments.hold import HoldSettings, run_hold
-from plimsoll.findings.drain import drain_findings
+from plimsoll.findings.drain.finding import drain_findings
 from plimsoll.findings.exit_codes import exit_code
-from plimsoll.findings.hold import hold_findings
+from plimsoll.findings.hold.finding import hold_findings
 from plimsoll.runs import RunFacts, RunReader, RunWriter
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.snapshot import Series

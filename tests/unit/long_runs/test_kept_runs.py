@@ -14,7 +14,7 @@ from plimsoll.errors import InputError
 from plimsoll.experiments.hold import HoldSettings, run_hold
 from plimsoll.experiments.kept_load import kept_objectives
 from plimsoll.findings.exit_codes import exit_code
-from plimsoll.findings.hold import hold_findings
+from plimsoll.findings.hold.finding import hold_findings
 from plimsoll.report.html import write_html
 from plimsoll.runs import RunFacts, RunReader, RunWriter
 

@@ -17,10 +17,10 @@ from plimsoll.errors import InputError, InputErrors
 from plimsoll.experiments.drain import DrainSettings, run_drain
 from plimsoll.experiments.grow import GrowSettings, earlier_load, run_grow
 from plimsoll.experiments.hold import HoldSettings, run_hold
-from plimsoll.findings.drain import drain_findings
+from plimsoll.findings.drain.finding import drain_findings
 from plimsoll.findings.exit_codes import exit_code
 from plimsoll.findings.grow import grow_findings
-from plimsoll.findings.hold import hold_findings
+from plimsoll.findings.hold.finding import hold_findings
 from plimsoll.findings.of_run import EVENT, Facts, findings_of_run
 from plimsoll.report.html import write_html
 from plimsoll.runs import RunFacts, RunReader, RunWriter

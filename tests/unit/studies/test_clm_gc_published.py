@@ -10,8 +10,8 @@ import pytest
 from findings_as_json import checked
 from published_figures import STUDIES, figures, rows
 
-from plimsoll.findings.demand import demand_findings
-from plimsoll.findings.table_levels import levels_finding
+from plimsoll.findings.capacity.demand import demand_findings
+from plimsoll.findings.imported.table_levels import levels_finding
 from plimsoll.runs.importers import level_table
 from plimsoll.runs.importers.catalogue import format_of
 from plimsoll.runs.importers.lines import SourceFile

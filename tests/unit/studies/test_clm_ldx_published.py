@@ -8,7 +8,7 @@ from findings_as_json import checked
 from published_figures import STUDIES, figures
 from published_figures import rows as rows_of
 
-from plimsoll.findings.table_levels import levels_finding
+from plimsoll.findings.imported.table_levels import levels_finding
 from plimsoll.runs.importers import level_table
 from plimsoll.runs.importers.lines import SourceFile
 from plimsoll.stats.poll_rate import PollRate, poll_rate

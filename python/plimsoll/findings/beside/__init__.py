@@ -1,0 +1,1 @@
+"""What is told beside an experiment's own answers."""

@@ -1,0 +1,135 @@
+"""Collapse and recovery in sentences: how little a target finishes that is overloaded, and when it recovers by itself.
+
+The facts are those of `experiments/result.py`, `Collapse`, as the run's event `capacity_result` holds them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from plimsoll.findings.resources import Step
+
+FAILING_SHARE = 0.01
+WordsOfLevel = Callable[[float, str], str]
+WordsOfNumber = Callable[[float], str]
+
+
+def not_carried_words(result: Mapping[str, Any], level_words: WordsOfLevel, number: WordsOfNumber) -> str:
+    """What happens at the lowest level that is not carried, without a full stop."""
+    bad, unit = result["bad"], result["unit"]
+    at = f"at {level_words(bad, unit)}"
+    fell = result.get("collapse")
+    if fell and fell["level"] <= bad * (1 + 1e-9):
+        share = 1 - fell["per_s"] / fell["carried_per_s"]
+        return f"{at} it collapses to {number(fell['per_s'])}/s, {share:.0%} less"
+    held = [step for step in result["steps"] if step["level"] == bad and step["verdict"] == "bad"]
+    failing = max((step.get("error_share", 0.0) for step in held), default=0.0)
+    if failing >= FAILING_SHARE:
+        return f"{at} {failing:.0%} of the requests fail"
+    return f"{at} it is saturated"
+
+
+def lost_words(result: Mapping[str, Any], level_words: WordsOfLevel) -> str:
+    """What was never answered, as a clause with the level that lost most of it; empty without any."""
+    lost: dict[float, int] = {}
+    for step in result["steps"]:
+        lost[float(step["level"])] = lost.get(float(step["level"]), 0) + int(step.get("stuck") or 0)
+    count = sum(lost.values())
+    if not count:
+        return ""
+    level = max(lost, key=lambda one: lost[one])
+    what, most = "iterations" if count > 1 else "iteration", "most of them " if lost[level] < count else ""
+    return f"{count:,} {what} never got an answer, {most}at {level_words(level, result['unit'])}"
+
+
+def failing_anyway_words(result: Mapping[str, Any], level_words: WordsOfLevel) -> list[str]:
+    """What fails at low load as well, which no level is too much for."""
+    found = result.get("failing_anyway")
+    if not found:
+        return []
+    share = f"{found['failed'] / found['requests']:.1%}"
+    level = level_words(found["level"], result["unit"])
+    return [
+        f"From second {found['from_s']:.0f} on {share} of the requests fail whatever the load, at {level} too "
+        f"({found['causes']}): a quota that is used up, an expired token, or something behind the target."
+    ]
+
+
+def slowed_words(result: Mapping[str, Any], level_words: WordsOfLevel) -> list[str]:
+    """That the target became slower while it was searched, at a load at which nothing waits."""
+    if not (times := _changed_times(result, "slowed", level_words, ", where hardly anything waits,")):
+        return []
+    return [f"The target became slower meanwhile: {times}. What it carries falls with that."]
+
+
+def dearer_words(found: Mapping[str, Any] | None) -> list[str]:
+    """That an operation cost a process of the target more CPU from step to step (findings/capacity/dearer.py)."""
+    if not found:
+        return []
+    return [
+        f"An operation became dearer meanwhile: {found['process']} took {found['from_ms']:.3g} ms of CPU for it by "
+        f"second {found['from_s']:.0f}, and {found['to_ms']:.3g} ms from second {found['to_s']:.0f} on, which makes "
+        f"{found['share']:.0%} more work for the target. What it carries falls with that."
+    ]
+
+
+def quickened_words(result: Mapping[str, Any], level_words: WordsOfLevel) -> list[str]:
+    """That the target was slower at first, at a load at which nothing waits: what a cold one carries is not told."""
+    if not (times := _changed_times(result, "quickened", level_words)):
+        return []
+    return [
+        f"The target became quicker meanwhile, as one that warms up: {times}. Just after a restart it may carry less "
+        "than this answer says."
+    ]
+
+
+def _changed_times(result: Mapping[str, Any], key: str, level_words: WordsOfLevel, beside: str = "") -> str:
+    """The times then and now of that change, in a clause; empty where the target did not change so."""
+    found = result.get(key)
+    if not found:
+        return ""
+    return (
+        f"at {level_words(found['level'], result['unit'])}{beside} half of the requests took up to "
+        f"{found['from_ms']:.3g} ms by second {found['from_s']:.0f}, and up to {found['to_ms']:.3g} ms from "
+        f"second {found['to_s']:.0f} on"
+    )
+
+
+def recovery_words(result: Mapping[str, Any], level_words: WordsOfLevel) -> list[str]:
+    """At which level it recovers from overload, as far as that was shown; none for a target that does not collapse."""
+    fell = result.get("collapse")
+    if not fell:
+        return []
+    unit, recovers, stays = result["unit"], fell["recovers_at"], fell["stays_at"]
+    if recovers is None and stays is None:
+        return []
+    if recovers is None:
+        return [f"Once overloaded it stays overloaded even at {level_words(stays, unit)}."]
+    within = f" within {fell['recovery_s']:.0f} s" if fell["recovery_s"] is not None else ""
+    if stays is None:
+        return [f"From overload it recovers by itself at {level_words(recovers, unit)}{within}."]
+    return [
+        f"From overload it recovers by itself only when the load falls to {level_words(recovers, unit)}{within}; "
+        f"at {level_words(stays, unit)} it stays overloaded."
+    ]
+
+
+def collapse_notes(
+    result: Mapping[str, Any], steps: Sequence[Step], level_words: WordsOfLevel, number: WordsOfNumber
+) -> list[str]:
+    """What a reader should know of a target that collapses."""
+    fell = result.get("collapse")
+    if not fell:
+        return []
+    unit = result["unit"]
+    notes = [
+        f"Overloaded, it finishes less than it carries: {number(fell['per_s'])}/s after "
+        f"{level_words(fell['level'], unit)}, {1 - fell['per_s'] / fell['carried_per_s']:.0%} less than at "
+        f"{level_words(fell['carried_level'], unit)}. Keep a reserve, or refuse what it cannot do in time."
+    ]
+    if not fell["recovery_tried"]:
+        notes.append("At which level it recovers from overload was not tried: no load time was left for it.")
+    elif fell["recovers_at"] is None and fell["stays_at"] is None:
+        notes.append("At which level it recovers from overload was not shown: no load time was left for it.")
+    return notes

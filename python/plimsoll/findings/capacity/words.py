@@ -1,0 +1,320 @@
+"""The capacity answer in sentences, and what to do next."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from plimsoll.findings.capacity.collapse import (
+    dearer_words,
+    failing_anyway_words,
+    lost_words,
+    not_carried_words,
+    recovery_words,
+    slowed_words,
+)
+from plimsoll.findings.limits.next_steps import steps_of
+from plimsoll.findings.resources import saw_target
+from plimsoll.findings.validity.foreign_work import OF_WHAT_WAS_LEFT
+from plimsoll.runs.failures import Failures
+from plimsoll.runs.interrupted import INTERRUPTED
+
+KEPT_UP = 0.9
+GENERATOR_LIMITED = "the generator may have been the limit"
+OTHERS_TOOK = "others took CPU time of its host"
+UNIT_WORDS = {"users": "users", "multiple": "times the declared load", "vus": "VUs"}
+ONE_WORDS = {"users": "user", "vus": "VU"}
+KIND_WORDS = {"cpu": "CPU", "disk": "disk", "memory": "memory", "resource": "utilisation"}
+WAITED_FOR = {
+    "cpu_quota": "the {where}",
+    "memory_limit": "the {where}",
+    "tasks_limit": "the {where}",
+    "open_files_limit": "{where}, of which there may be no more",
+    "pool": "{where}, all in use",
+    "workers": "{where}, all taken",
+    "dependency": "it waits for {where}",
+    "network": "the {where}, which is full",
+    "slow_reader": "{where}",
+    "lock": "{where}, which most threads wait for",
+    "database_lock": "{where}, which sessions wait for",
+    "database_statement": "{where}, which takes most of the database's time",
+    "generator": "{where}, and not the target",
+    "leak": "{where}",
+    "periodic_job": "{where}",
+}
+
+AGES = (
+    "Find out what made the target slower: the data that the load writes, its memory, or a job beside it. Hold the "
+    "carried level for longer (`plimsoll hold`) to see how it goes on, and set the target back before each run "
+    "(target.reset of a study)."
+)
+
+
+def number(value: float, digits: int = 3) -> str:
+    """Three significant digits, whole digits never rounded away: 20,524; 2.33; 0.0125."""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.{digits}g}"
+
+
+def level_words(level: float, unit: str, vus_per_level: float | None = None) -> str:
+    """A level with its unit: "168 users", "1 user", "the declared load"; of a load of VUs that the script declares, the
+    VUs too: "1 VU (0.2 times the declared load)"."""
+    if vus_per_level and unit == "multiple":
+        return f"{level_words(round(level * vus_per_level), 'vus')} ({level_words(level, unit)})"
+    if level == 1 and unit == "multiple":
+        return "the declared load"
+    return f"{number(level)} {ONE_WORDS.get(unit, unit) if level == 1 else UNIT_WORDS.get(unit, unit)}"
+
+
+def answer(result: Mapping[str, Any], finding: Mapping[str, Any]) -> str:
+    """The whole answer: what it carries, what stops it, the room left; or why there is no answer."""
+    if result["status"] == "failed":
+        lost = lost_words(result, level_words)
+        return f"No capacity was measured{f'; {lost}' if lost else ''}. {result['reason']}"
+    sustainable = (finding.get("sustainable") or {}).get("words", "")
+    nearly = {"nearly_full": finding["limited_by"].get("nearly_full")}
+    carries, lost = _carries(result, finding["capacity"] | nearly, sustainable), lost_words(result, level_words)
+    parts = [f"{carries.rstrip('.')}; {lost}." if lost else carries, *recovery_words(result, level_words)]
+    if not finding["generator"]["healthy"]:
+        parts.insert(0, f"The numbers below are not a capacity of the target, because {why_not(finding['generator'])}.")
+    asked = finding.get("asked")
+    if asked is not None:
+        parts[:0] = asked_words(asked, _expected_words(asked["level"], result["unit"]))
+    if result["status"] == "interrupted":
+        parts.insert(0, INTERRUPTED)
+    parts.extend(failing_anyway_words(result, level_words))
+    parts.extend(slowed_words(result, level_words))
+    parts.extend(dearer_words((finding.get("capacity") or {}).get("dearer")))
+    parts.extend(what_stops_it(finding["limited_by"], result["bad"]))
+    parts.extend(_headroom_words(finding["headroom"], finding.get("sustainable"), result["good"]))
+    return " ".join(parts)
+
+
+def why_not(generator: Mapping[str, Any]) -> str:
+    """Why numbers are not the target's alone, in a clause: the generator, what took CPU time from both, or a
+    measurement that does not add up."""
+    if generator["reasons"] and all(OF_WHAT_WAS_LEFT in reason for reason in generator["reasons"]):
+        return OTHERS_TOOK
+    flow = {one["words"] for one in generator.get("flow_faults") or ()}
+    is_flow = flow and flow >= set(generator["reasons"])
+    return "what was measured does not add up" if is_flow else GENERATOR_LIMITED
+
+
+def _expected_words(level: float, unit: str) -> str:
+    words = level_words(level, unit)
+    return f"at {words}" if words.startswith("the ") else f"at the expected {words}"
+
+
+def asked_words(asked: Mapping[str, Any] | None, at: str = "", *, with_reason: bool = True) -> list[str]:
+    """That a load was not made (findings/validity/asked.py), or nothing; `at`: "at the expected 500 users"."""
+    if asked is None:
+        return []
+    rates = f"asked for {number(asked['asked_per_s'])} iterations/s, reached {number(asked['reached_per_s'])}/s"
+    why = f"; {asked['why']}" if with_reason else ""
+    return [f"The load{f' {at}' if at else ''} was not made: {rates} ({asked['share']:.0%}){why}."]
+
+
+def what_stops_it(limited: Mapping[str, Any], bad: float | None) -> list[str]:
+    """The limit in a sentence; none where no level was too much, unless requests fail."""
+    if limited["kind"] in KIND_WORDS and bad is not None:
+        return [f"What stops it: {KIND_WORDS[limited['kind']]} of {limited['where']}."]
+    if limited["kind"] == "errors":
+        return ["What stops it: requests begin to fail."]
+    if limited["kind"] in WAITED_FOR and bad is not None:
+        return [f"What stops it: {WAITED_FOR[limited['kind']].format(where=limited['where'])}."]
+    return ["What stops it: cannot tell."] if bad is not None else []
+
+
+def _kept_up(step: Mapping[str, Any]) -> bool:
+    """Whether a short step, which judges nothing, finished about what was planned."""
+    return bool(step["samples"]) and step["done_per_s"] >= KEPT_UP * step["planned_per_s"]
+
+
+def _carries(result: Mapping[str, Any], capacity: Mapping[str, Any], sustainable: str = "") -> str:
+    """`sustainable`: a clause that says up to which level the objectives are met (findings/capacity/sustainable.py)."""
+    good, bad, unit = result["good"], result["bad"], result["unit"]
+    if good is None and bad is None:
+        hint = (
+            f" Overloaded seconds suggest about {level_words(result['estimate'], unit)}." if result["estimate"] else ""
+        )
+        calm = [step["level"] for step in result["steps"] if step["verdict"] == "probe" and _kept_up(step)]
+        calm = [level for level in calm if level < (result["estimate"] or math.inf)]
+        if calm:
+            hint = f" The quick ramp met no overload up to {level_words(max(calm), unit)}.{hint}"
+        capped = f" {result['cap']['why']}" if result.get("cap") else ""
+        return f"It cannot be said how much load it carries: no step was decided.{hint}{capped}"
+    if good is None:
+        level = level_words(bad, unit, result.get("vus_per_level"))
+        if most := _at_most(result):
+            return f"From {level} on, more bring no more throughput{most}; at no lower level it was proven to rise."
+        return f"It does not carry {level}; no lower level was proven to be carried."
+    rates = [f"{number(capacity[key])} {word}/s" for key, word in _RATES if capacity.get(key)]
+    if result["open"] and (result.get("confirmation") or {}).get("verdict") == "undecided":
+        rates[-1:] = [f"{one}; not confirmed by a longer step" for one in rates[-1:]]
+    inside = f" ({', '.join(rates)})" if rates else ""
+    users = ""
+    if unit != "users" and capacity.get("users") is not None:
+        users = f", which is {number(capacity['users'])} users"
+    if not result["open"]:
+        vus = result.get("vus_per_level")
+        if bad is None and result.get("cap"):
+            return f"Carries at least {level_words(good, unit, vus)}{users}{inside}{sustainable}; {_seen_above(result)}"
+        if bad is None:
+            carried = f"{level_words(good, unit, vus)}{users}{inside}".replace(") (", "; ")
+            most = f"Throughput rises up to {carried}, the most that was tried."
+            return f"{most}{nearly_full_words(capacity.get('nearly_full'))}{_as_sentence(sustainable)}"
+        if result.get("collapse"):
+            stops = f"; {not_carried_words(result, level_words, number)}"
+        else:
+            stops = f"; from {level_words(bad, unit, vus)} on, more bring no more throughput{_at_most(result)}"
+        return f"Throughput rises up to {level_words(good, unit, vus)}{users}{inside}{sustainable}{stops}."
+    if bad is None:
+        return f"Carries at least {level_words(good, unit)}{users}{inside}{sustainable}; {_seen_above(result)}"
+    at_bad = not_carried_words(result, level_words, number)
+    return f"Carries {level_words(good, unit)}{users}{inside}{sustainable}; {at_bad}."
+
+
+def _as_sentence(sustainable: str) -> str:
+    """The clause on the objectives as a sentence of its own, with a space in front; empty where there is none."""
+    if not sustainable:
+        return ""
+    words = sustainable.removeprefix(" and ").removeprefix(", but ").removeprefix("; ")
+    if " (misses " in words:
+        met, _, missed = words.removesuffix(")").partition(" (misses ")
+        words = f"{met}, and misses {missed} on"
+    return f" {words[0].upper()}{words[1:]}." if words.startswith("whether") else f" It {words}."
+
+
+def nearly_full_words(found: Mapping[str, Any] | None) -> str:
+    """What was nearly full at the highest level that was carried (nearly_full.py); empty where nothing was."""
+    return f" But {found['where']} was {found['utilisation']:.0%} busy there." if found else ""
+
+
+def _at_most(result: Mapping[str, Any]) -> str:
+    """The most that a closed load was seen to bring, in brackets; nothing of runs before that was kept."""
+    most = result.get("plateau_per_s")
+    return f" (at most {number(most)} operations/s)" if most else ""
+
+
+def _seen_above(result: Mapping[str, Any]) -> str:
+    """What was seen above the greatest level that is carried, where no level was proven to be too much."""
+    if result.get("cap"):
+        why = str(result["cap"]["why"])
+        return f"{why[:1].lower()}{why[1:]}"
+    behind = [step for step in result["steps"] if step["verdict"] == "bad" and step["level"] > result["good"]]
+    if not behind:
+        return "no saturation was found up to there."
+    step = min(behind, key=lambda one: float(one["level"]))
+    held_s = step["end_s"] - step["measured_from_s"]
+    return (
+        f"at {level_words(step['level'], result['unit'])} it fell behind in a probe of {held_s:.0f} s, not held again."
+    )
+
+
+def _how_to_go_on(result: Mapping[str, Any]) -> str:
+    """What finds a level that is too much, where none was proven: a greater one, or more time."""
+    if result.get("cap"):
+        what = result["cap"].get("remedy") or "Raise the script's limit."
+        return f"{what} Then run it again, to load the target itself."
+    most, tried = result.get("max_level"), max((step["level"] for step in result["steps"]), default=0.0)
+    one_vu = 1 / (result.get("vus_per_level") or math.inf)  # a closed load has whole ones
+    if most is not None and tried >= most * (1 - 1e-9) - one_vu * (1 - 1e-9):
+        return "Raise --max-users to find where it stops."
+    nearer = f", or start at --min-users {result['good']:g}" if result["unit"] == "users" else ""
+    return f"The load time ended before a level was proven to be too much: give it more (--for){nearer}."
+
+
+_RATES = (("rate_per_s", "operations"), ("requests_per_s", "requests"))
+
+
+def headroom_of(expected_users: float | None, good: float | None, bad: float | None) -> dict[str, Any] | None:
+    """Room over the expected load, of the most users that are carried and the fewest that are not; None where nothing
+    is expected. More than is carried may still be carried where no less is known to be too much."""
+    if not expected_users:
+        return None
+    carries = None
+    if good is not None and good >= expected_users:
+        carries = True
+    elif bad is not None and bad <= expected_users:
+        carries = False
+    known = good is not None and carries is not None
+    return {
+        "expected_users": expected_users,
+        "ratio": good / expected_users - 1 if good is not None and known else None,
+        "carries": carries,
+    }
+
+
+def _headroom_words(
+    headroom: Mapping[str, Any] | None, sustainable: Mapping[str, Any] | None, good: float | None
+) -> list[str]:
+    """Of the capacity `good`, or, where an objective fails below it, of the sustainable load."""
+    if not headroom:
+        return []
+    expected, ratio = number(headroom["expected_users"]), headroom["ratio"]
+    found = sustainable or {}
+    violated = found.get("violated_from")
+    lowered = violated is not None and good is not None and (violated <= good or found["level"] != good)
+    lowered = lowered or bool(found.get("unmatched"))
+    if headroom["carries"] is None:
+        what = "it meets the objectives at" if lowered else "it carries"
+        return [f"Whether {what} the expected {expected} users was not decided."]
+    that = "The sustainable load is" if lowered else "That is"
+    if ratio is not None and ratio >= 0:
+        return [f"{that} {ratio:.0%} more than the expected {expected} users."]
+    will_not = "it will not meet the objectives there" if lowered else "it will not carry them"
+    if ratio is None and lowered and not found.get("unmatched"):
+        return [f"It will not meet the objectives at the expected {expected} users."]
+    if ratio is None:
+        return [f"It will not carry the expected {expected} users."]
+    return [f"{that} {-ratio:.0%} less than the expected {expected} users: {will_not}."]
+
+
+def next_steps(result: Mapping[str, Any], finding: Mapping[str, Any]) -> list[str]:
+    """What the reader can do now, most useful first."""
+    if result["status"] == "failed":
+        if any(step["samples"] and step.get("error_share", 0.0) <= 0.5 for step in result["steps"]):
+            return ["See in the target's log of that time why it stopped answering, start it again and repeat the run."]
+        causes = Counter(result["steps"][-1].get("error_causes") or {}) if result["steps"] else Counter()
+        known = Failures(causes).next_step()
+        return [known or "Try one request by hand, and look at the target's log and at logs/ of the run."]
+    steps = list(finding["generator"]["remedies"])
+    good, bad, goal = result["good"], result["bad"], result["width_goal"]
+    falls = result.get("slowed") or (finding.get("capacity") or {}).get("dearer")
+    if result["status"] == "interrupted":
+        steps.append("Run it again to the end for a bracket of the full width.")
+    elif good is None and (bad is not None or not result.get("cap")):
+        steps.append(
+            "Run it again with a smaller --min-users, or more load time (--for), to find a level that it carries."
+        )
+    elif bad is None:
+        steps.append(_how_to_go_on(result))
+    elif (bad - good) / bad > goal + 1e-9 and not falls:
+        steps.append(
+            f"The bracket is {(bad - good) / bad:.0%} wide, the goal was {goal:.0%}: more load time (--for) narrows it."
+        )
+    if falls:
+        steps.append(AGES)
+    probed = any(saw_target(step.get("cpu") or ()) for step in finding["steps"])
+    if bad is not None or finding["limited_by"]["kind"] != "unknown":
+        steps += steps_of(finding["limited_by"], verify=True, probed=probed)
+    return steps + _to_decide(result, finding)
+
+
+def _to_decide(result: Mapping[str, Any], finding: Mapping[str, Any]) -> list[str]:
+    """What would decide the objectives that are open: where the expected load is not carried, a load that is."""
+    misnamed = [str(item["needs"]) for item in finding["objectives"] if item.get("unmatched")]
+    if misnamed:
+        others = [item for item in finding["objectives"] if not item.get("unmatched")]
+        return [*misnamed, *_to_decide(result, {**finding, "objectives": others})]
+    undecided = [item for item in finding["objectives"] if item.get("needs")]
+    if undecided and result["good"] is not None and (finding.get("headroom") or {}).get("carries") is False:
+        many = "1 objective is" if len(undecided) == 1 else f"{len(undecided)} objectives are"
+        level = level_words(result["good"], result["unit"])
+        return [f"{many} undecided. Judge them at a load that is carried: plimsoll hold at {level}."]
+    return [f"{_subject(item)}, {item['objective']}: undecided. {item['needs']}" for item in undecided]
+
+
+def _subject(item: Mapping[str, Any]) -> str:
+    return str(item.get("operation") or item.get("request") or "All requests")

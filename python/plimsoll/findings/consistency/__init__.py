@@ -1,0 +1,1 @@
+"""One story: findings of a run do not contradict each other."""

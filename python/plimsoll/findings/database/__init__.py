@@ -1,0 +1,1 @@
+"""What takes the database's time?"""

@@ -1,0 +1,1 @@
+"""Is it stable, and does it meet its objectives? The findings of a held load."""

@@ -1,0 +1,1 @@
+"""What other tools measured: runs of seconds, and tables of levels."""

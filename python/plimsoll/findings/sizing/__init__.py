@@ -1,0 +1,1 @@
+"""What hardware does it need?"""

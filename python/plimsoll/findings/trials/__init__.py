@@ -1,0 +1,1 @@
+"""Compare, decompose and sweep: findings of runs that are made of trials."""
