@@ -10,7 +10,7 @@ from plimsoll.findings.validity.connection_churn import edges_of, measured_windo
 from plimsoll.findings.validity.validity import Validity, of_time
 from plimsoll.findings.words import ms_words
 from plimsoll.probes import remedies
-from plimsoll.runs.name_lookups import BLOCKED, METRICS, SLOW_MS, TAGS, NameLookups
+from plimsoll.runs.name_lookups import BLOCKED, DURATION, FEWEST, METRICS, SLOW_MS, TAGS, NameLookups
 
 
 def words_of(found: NameLookups) -> str:
@@ -39,10 +39,14 @@ def with_slow_names(main: Mapping[str, Any], found: NameLookups) -> dict[str, An
 def lookups_of(run: Any, main: Mapping[str, Any]) -> NameLookups:
     """What the measured seconds of a run (a RunReader) tell."""
     found, windows = NameLookups(), measured_windows(main)
-    for block in run.blocks(METRICS, above={BLOCKED: SLOW_MS}) if windows else ():
-        for merged in block.merged(edges_of(windows), TAGS):
-            if within(merged.from_s, windows):
-                found.add_series(merged.series)
+    waits = {metric for metric in METRICS if metric != DURATION}
+    for metrics in (waits, {DURATION}) if windows else ():
+        for block in run.blocks(metrics, above={BLOCKED: SLOW_MS}):
+            for merged in block.merged(edges_of(windows), TAGS):
+                if within(merged.from_s, windows):
+                    found.add_series(merged.series)
+        if found.slow < FEWEST:
+            break  # what requests took is read only where there were lookups
     return found
 
 

@@ -30,7 +30,8 @@ class Run:
         rows = [Series.of_trend(name, self.tags, self._times(ms)) for name, ms in each.items()]
         rows.append(Series.of_trend("http_req_duration", self.tags, Histogram.from_values([40.0] * 100)))
         for second in range(14):
-            yield Snapshot(second, series=tuple(rows))
+            wanted = [one for one in rows if metrics is None or one.metric in metrics]
+            yield Snapshot(second, series=tuple(wanted))
 
     def _times(self, ms: float) -> Histogram:
         return Histogram.from_values([ms if at < self.opened else 0.0 for at in range(100)])
