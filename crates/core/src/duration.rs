@@ -4,11 +4,20 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-const UNITS: [(&str, f64); 7] = [("ms", 1e-3), ("us", 1e-6), ("µs", 1e-6), ("ns", 1e-9), ("h", 3600.0), ("m", 60.0), ("s", 1.0)];
+const UNITS: [(&str, f64); 7] = [
+    ("ms", 1e-3),
+    ("us", 1e-6),
+    ("µs", 1e-6),
+    ("ns", 1e-9),
+    ("h", 3600.0),
+    ("m", 60.0),
+    ("s", 1.0),
+];
 
 /// Parses a Go-style duration such as `1m30s`; a bare number counts milliseconds, as k6 has it.
 pub fn parse(text: &str) -> Result<Duration, String> {
-    let mistake = || format!("'{text}' is not a duration; write for example '30s', '1m30s' or '500ms'");
+    let mistake =
+        || format!("'{text}' is not a duration; write for example '30s', '1m30s' or '500ms'");
     let text_trimmed = text.trim();
     if text_trimmed.is_empty() {
         return Err(mistake());
@@ -22,7 +31,8 @@ pub fn parse(text: &str) -> Result<Duration, String> {
         let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or_else(mistake)?;
         let amount: f64 = rest[..digits].parse().map_err(|_| mistake())?;
         rest = &rest[digits..];
-        let (unit, factor) = UNITS.iter().find(|(unit, _)| rest.starts_with(unit)).ok_or_else(mistake)?;
+        let (unit, factor) =
+            UNITS.iter().find(|(unit, _)| rest.starts_with(unit)).ok_or_else(mistake)?;
         total_s += amount * factor;
         rest = &rest[unit.len()..];
     }
@@ -33,10 +43,13 @@ pub fn parse(text: &str) -> Result<Duration, String> {
 pub fn from_json(value: &Value) -> Result<Duration, String> {
     match value {
         Value::String(text) => parse(text),
-        Value::Number(number) => number
-            .as_f64()
-            .and_then(|ms| seconds(ms / 1000.0))
-            .ok_or_else(|| format!("{number} is not a duration in milliseconds; it must be from 0 to 292 years")),
+        Value::Number(number) => {
+            number.as_f64().and_then(|ms| seconds(ms / 1000.0)).ok_or_else(|| {
+                format!(
+                    "{number} is not a duration in milliseconds; it must be from 0 to 292 years"
+                )
+            })
+        }
         other => Err(format!("{other} is not a duration; write for example '30s'")),
     }
 }
@@ -52,7 +65,13 @@ mod tests {
 
     #[test]
     fn go_style_durations_are_read() {
-        for (text, want_ms) in [("30s", 30_000), ("1m30s", 90_000), ("500ms", 500), ("1h2m3.5s", 3_723_500), ("250", 250)] {
+        for (text, want_ms) in [
+            ("30s", 30_000),
+            ("1m30s", 90_000),
+            ("500ms", 500),
+            ("1h2m3.5s", 3_723_500),
+            ("250", 250),
+        ] {
             assert_eq!(parse(text).unwrap(), Duration::from_millis(want_ms), "{text}");
         }
     }

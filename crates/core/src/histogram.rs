@@ -57,13 +57,22 @@ pub fn midpoint(bucket: i32) -> f64 {
 
 impl Default for Histogram {
     fn default() -> Self {
-        Self { few: Vec::new(), pages: Vec::new(), near: [0; NEAR], count: 0, sum: 0.0, min: 0.0, max: 0.0 }
+        Self {
+            few: Vec::new(),
+            pages: Vec::new(),
+            near: [0; NEAR],
+            count: 0,
+            sum: 0.0,
+            min: 0.0,
+            max: 0.0,
+        }
     }
 }
 
 impl PartialEq for Histogram {
     fn eq(&self, other: &Self) -> bool {
-        (self.count, self.sum, self.min, self.max) == (other.count, other.sum, other.min, other.max) && self.buckets().eq(other.buckets())
+        (self.count, self.sum, self.min, self.max) == (other.count, other.sum, other.min, other.max)
+            && self.buckets().eq(other.buckets())
     }
 }
 
@@ -104,7 +113,9 @@ impl Histogram {
 
     fn add_to_few(&mut self, bucket: i32, times: u64) {
         let near = bucket as usize % NEAR;
-        if let Some((_, counted)) = self.few.get_mut(usize::from(self.near[near])).filter(|(number, _)| *number == bucket) {
+        if let Some((_, counted)) =
+            self.few.get_mut(usize::from(self.near[near])).filter(|(number, _)| *number == bucket)
+        {
             *counted += times;
             return;
         }
@@ -162,7 +173,11 @@ impl Histogram {
     /// The non-empty buckets in ascending order of value.
     pub fn buckets(&self) -> impl Iterator<Item = (i32, u64)> + '_ {
         let paged = self.pages.iter().flat_map(|(page, counts)| {
-            counts.iter().enumerate().filter(|(_, times)| **times > 0).map(move |(slot, times)| ((page << PAGE_BITS) + slot as i32, *times))
+            counts
+                .iter()
+                .enumerate()
+                .filter(|(_, times)| **times > 0)
+                .map(move |(slot, times)| ((page << PAGE_BITS) + slot as i32, *times))
         });
         self.few.iter().copied().chain(paged)
     }
@@ -219,7 +234,8 @@ mod tests {
     #[test]
     fn quantiles_are_within_a_tenth_of_a_percent() {
         let mut rng = SmallRng::seed_from_u64(1);
-        let mut values: Vec<f64> = (0..50_000).map(|_| (rng.random::<f64>() * 14.0 - 7.0).exp()).collect();
+        let mut values: Vec<f64> =
+            (0..50_000).map(|_| (rng.random::<f64>() * 14.0 - 7.0).exp()).collect();
         let mut histogram = Histogram::new();
         values.iter().for_each(|value| histogram.record(*value));
         values.sort_by(f64::total_cmp);
@@ -235,7 +251,8 @@ mod tests {
     #[test]
     fn merging_parts_equals_recording_everything_in_one() {
         let mut rng = SmallRng::seed_from_u64(2);
-        let (mut whole, mut left, mut right) = (Histogram::new(), Histogram::new(), Histogram::new());
+        let (mut whole, mut left, mut right) =
+            (Histogram::new(), Histogram::new(), Histogram::new());
         for index in 0..10_000 {
             let value = f64::from(rng.random_range(-1000..1000));
             whole.record(value);
@@ -243,7 +260,10 @@ mod tests {
         }
         left.merge(&right);
         assert_eq!(left.buckets().collect::<Vec<_>>(), whole.buckets().collect::<Vec<_>>());
-        assert_eq!((left.count(), left.sum(), left.min(), left.max()), (whole.count(), whole.sum(), whole.min(), whole.max()));
+        assert_eq!(
+            (left.count(), left.sum(), left.min(), left.max()),
+            (whole.count(), whole.sum(), whole.min(), whole.max())
+        );
     }
 
     #[test]
@@ -264,7 +284,9 @@ mod tests {
     #[test]
     fn values_that_are_not_finite_are_ignored() {
         let mut histogram = Histogram::new();
-        [f64::NAN, f64::INFINITY, f64::NEG_INFINITY].into_iter().for_each(|value| histogram.record(value));
+        [f64::NAN, f64::INFINITY, f64::NEG_INFINITY]
+            .into_iter()
+            .for_each(|value| histogram.record(value));
         assert_eq!(histogram.quantile(0.5), None);
     }
 
@@ -276,7 +298,10 @@ mod tests {
         twice.merge(&histogram);
         for histogram in [histogram, twice] {
             assert!(histogram.sum().is_finite() && histogram.mean().unwrap().is_finite());
-            assert!(histogram.max() == f64::MAX && histogram.quantile(0.9).is_some_and(|high| high / f64::MAX > 0.999));
+            assert!(
+                histogram.max() == f64::MAX
+                    && histogram.quantile(0.9).is_some_and(|high| high / f64::MAX > 0.999)
+            );
         }
     }
 
@@ -285,6 +310,9 @@ mod tests {
         let mut histogram = Histogram::new();
         [-5.0, 0.0, 5.0].into_iter().for_each(|value| histogram.record(value));
         let middle = [0.1, 0.5, 0.9].map(|quantile| histogram.quantile(quantile).unwrap());
-        assert!((middle[0] + 5.0).abs() < 0.01 && middle[1] == 0.0 && (middle[2] - 5.0).abs() < 0.01, "{middle:?}");
+        assert!(
+            (middle[0] + 5.0).abs() < 0.01 && middle[1] == 0.0 && (middle[2] - 5.0).abs() < 0.01,
+            "{middle:?}"
+        );
     }
 }

@@ -56,8 +56,11 @@ impl Scenario {
     /// How long the scenario starts iterations, at most.
     pub fn duration(&self) -> Duration {
         match &self.executor {
-            Executor::SharedIterations { max_duration, .. } | Executor::PerVuIterations { max_duration, .. } => *max_duration,
-            Executor::Closed { vus: profile, .. } | Executor::Open { rate_per_s: profile, .. } => Duration::from_secs_f64(profile.duration_s()),
+            Executor::SharedIterations { max_duration, .. }
+            | Executor::PerVuIterations { max_duration, .. } => *max_duration,
+            Executor::Closed { vus: profile, .. } | Executor::Open { rate_per_s: profile, .. } => {
+                Duration::from_secs_f64(profile.duration_s())
+            }
         }
     }
 
@@ -113,8 +116,17 @@ pub struct Options {
 /// The greatest whole number up to which JavaScript counts exactly.
 const MOST_EXACT: f64 = 9_007_199_254_740_991.0;
 /// k6 options that are accepted without an effect, because they do not change the load.
-const WITHOUT_EFFECT: [&str; 9] =
-    ["cloud", "ext", "metricSamplesBufferSize", "features", "consoleOutput", "linger", "noUsageReport", "noThresholds", "verbose"];
+const WITHOUT_EFFECT: [&str; 9] = [
+    "cloud",
+    "ext",
+    "metricSamplesBufferSize",
+    "features",
+    "consoleOutput",
+    "linger",
+    "noUsageReport",
+    "noThresholds",
+    "verbose",
+];
 
 /// Reads a JSON object field by field and gathers mistakes.
 struct Reader<'a, 'm> {
@@ -154,7 +166,12 @@ impl<'a, 'm> Reader<'a, 'm> {
         let number = match value {
             // `vus: __ENV.VUS` is a text, and k6 takes it.
             Value::String(text) => text.parse().ok(),
-            _ => value.as_u64().or_else(|| value.as_f64().filter(|f| f.fract() == 0.0 && (0.0..=MOST_EXACT).contains(f)).map(|f| f as u64)),
+            _ => value.as_u64().or_else(|| {
+                value
+                    .as_f64()
+                    .filter(|f| f.fract() == 0.0 && (0.0..=MOST_EXACT).contains(f))
+                    .map(|f| f as u64)
+            }),
         };
         if number.is_none() && value.as_f64().is_some_and(|number| number > MOST_EXACT) {
             self.mistake(key, &format!("{value} is more than 9,007,199,254,740,991, up to which JavaScript counts exactly; give a smaller number"));
@@ -205,7 +222,8 @@ impl<'a, 'm> Reader<'a, 'm> {
     fn pairs(&mut self, key: &'static str) -> Vec<(String, String)> {
         match self.get(key) {
             Some(Value::Object(fields)) => {
-                let mut pairs: Vec<_> = fields.iter().map(|(name, value)| (name.clone(), plain(value))).collect();
+                let mut pairs: Vec<_> =
+                    fields.iter().map(|(name, value)| (name.clone(), plain(value))).collect();
                 pairs.sort();
                 pairs
             }
@@ -265,7 +283,11 @@ impl Options {
         let fields = match value {
             Value::Null => &empty,
             Value::Object(fields) => fields,
-            other => return Err(vec![format!("options: {other} is not an object; export const options = {{ … }}")]),
+            other => {
+                return Err(vec![format!(
+                    "options: {other} is not an object; export const options = {{ … }}"
+                )])
+            }
         };
         let mut reader = Reader::new("options", fields, &mut mistakes);
         let (system_tags, unknown_tags) = read_system_tags(&mut reader);
@@ -276,11 +298,17 @@ impl Options {
             tags: reader.pairs("tags"),
             setup_timeout: reader.duration("setupTimeout").unwrap_or(Duration::from_secs(60)),
             teardown_timeout: reader.duration("teardownTimeout").unwrap_or(Duration::from_secs(60)),
-            handle_summary_timeout: reader.duration("handleSummaryTimeout").unwrap_or(Duration::from_secs(120)),
+            handle_summary_timeout: reader
+                .duration("handleSummaryTimeout")
+                .unwrap_or(Duration::from_secs(120)),
             segment: read_segment(&mut reader),
             system_tags,
-            max_redirects: reader.whole("maxRedirects").map_or(10, |most| u32::try_from(most).unwrap_or(u32::MAX)),
-            user_agent: reader.text("userAgent").unwrap_or_else(|| concat!("plimsoll/", env!("CARGO_PKG_VERSION")).to_owned()),
+            max_redirects: reader
+                .whole("maxRedirects")
+                .map_or(10, |most| u32::try_from(most).unwrap_or(u32::MAX)),
+            user_agent: reader
+                .text("userAgent")
+                .unwrap_or_else(|| concat!("plimsoll/", env!("CARGO_PKG_VERSION")).to_owned()),
             insecure_skip_tls_verify: reader.flag("insecureSkipTLSVerify").unwrap_or(false),
             no_connection_reuse: reader.flag("noConnectionReuse").unwrap_or(false),
             no_vu_connection_reuse: reader.flag("noVUConnectionReuse").unwrap_or(false),
@@ -350,7 +378,8 @@ impl Options {
 }
 
 fn read_segment(reader: &mut Reader) -> Segment {
-    let (segment, sequence) = (reader.get("executionSegment"), reader.get("executionSegmentSequence"));
+    let (segment, sequence) =
+        (reader.get("executionSegment"), reader.get("executionSegmentSequence"));
     Segment::read(segment, sequence).unwrap_or_else(|what| {
         reader.mistakes.push(format!("{}.{what}", reader.place));
         Segment::default()
@@ -359,12 +388,20 @@ fn read_segment(reader: &mut Reader) -> Segment {
 
 /// The tags that samples carry, and a warning for each name that is none.
 fn read_system_tags(reader: &mut Reader) -> (SystemTags, Vec<String>) {
-    let Some(given) = reader.get("systemTags") else { return (SystemTags::default(), Vec::new()) };
+    let Some(given) = reader.get("systemTags") else {
+        return (SystemTags::default(), Vec::new());
+    };
     match SystemTags::from_json(given) {
         Ok((tags, unknown)) => {
             let known = SystemTags::names();
             let place = &reader.place;
-            (tags, unknown.iter().map(|name| format!("{place}.systemTags.{name}: unknown; known are {known}")).collect())
+            (
+                tags,
+                unknown
+                    .iter()
+                    .map(|name| format!("{place}.systemTags.{name}: unknown; known are {known}"))
+                    .collect(),
+            )
         }
         Err(what) => {
             reader.mistake("systemTags", &what);
@@ -378,9 +415,14 @@ const TREND_STATS: [&str; 6] = ["avg", "min", "med", "max", "p(90)", "p(95)"];
 fn read_trend_stats(reader: &mut Reader) -> Vec<(String, Aggregate)> {
     let names: Vec<&str> = match reader.get("summaryTrendStats") {
         None => TREND_STATS.to_vec(),
-        Some(Value::Array(names)) if names.iter().all(Value::is_string) => names.iter().filter_map(Value::as_str).collect(),
+        Some(Value::Array(names)) if names.iter().all(Value::is_string) => {
+            names.iter().filter_map(Value::as_str).collect()
+        }
         Some(other) => {
-            reader.mistake("summaryTrendStats", &format!("{other} is not a list of texts; write for example ['avg', 'p(95)']"));
+            reader.mistake(
+                "summaryTrendStats",
+                &format!("{other} is not a list of texts; write for example ['avg', 'p(95)']"),
+            );
             return Vec::new();
         }
     };
@@ -400,7 +442,8 @@ fn read_trend_stats(reader: &mut Reader) -> Vec<(String, Aggregate)> {
 fn read_time_unit(reader: &mut Reader) -> String {
     let unit = reader.text("summaryTimeUnit").unwrap_or_default();
     if !["", "s", "ms", "us"].contains(&unit.as_str()) {
-        reader.mistake("summaryTimeUnit", &format!("'{unit}' is no unit of times; use s, ms or us"));
+        reader
+            .mistake("summaryTimeUnit", &format!("'{unit}' is no unit of times; use s, ms or us"));
     }
     unit
 }
@@ -416,11 +459,16 @@ mod tests {
     #[test]
     fn closed_scenarios_share_a_level_without_a_remainder() {
         let group = |vus: u64| serde_json::json!({"executor": "constant-vus", "vus": vus, "duration": "1m"});
-        let groups = serde_json::json!({"scenarios": {"a": group(6), "b": group(3), "c": group(1)}});
+        let groups =
+            serde_json::json!({"scenarios": {"a": group(6), "b": group(3), "c": group(1)}});
         let options = Options::from_json(&groups).unwrap();
         for level in [0.1, 0.15, 0.25, 0.5, 1.0, 2.7] {
             let vus: Vec<u64> = (0..3).map(|at| options.vus_at(at, 1.0, level)).collect();
-            assert_eq!(vus.iter().sum::<u64>(), (10.0 * level).round() as u64, "{vus:?} at {level}");
+            assert_eq!(
+                vus.iter().sum::<u64>(),
+                (10.0 * level).round() as u64,
+                "{vus:?} at {level}"
+            );
         }
         assert_eq!([0, 1, 2].map(|at| options.vus_at(at, 1.0, 1.0)), [6, 3, 1]);
     }
@@ -439,7 +487,9 @@ mod tests {
         .unwrap();
         assert_eq!(options.scenarios.len(), 6);
         match &options.scenarios[4].executor {
-            Executor::Open { rate_per_s, max_vus, .. } => assert_eq!((rate_per_s.value_at(1.0), *max_vus), (2.0, None)),
+            Executor::Open { rate_per_s, max_vus, .. } => {
+                assert_eq!((rate_per_s.value_at(1.0), *max_vus), (2.0, None))
+            }
             other => panic!("{other:?}"),
         }
     }
@@ -458,14 +508,22 @@ mod tests {
 
     #[test]
     fn a_number_may_be_a_text_as_environment_variables_are() {
-        let options = Options::from_json(&json!({"vus": "3", "iterations": "7", "maxRedirects": ""})).unwrap();
-        let Executor::SharedIterations { vus, iterations, .. } = options.scenarios[0].executor else { panic!("{options:?}") };
+        let options =
+            Options::from_json(&json!({"vus": "3", "iterations": "7", "maxRedirects": ""}))
+                .unwrap();
+        let Executor::SharedIterations { vus, iterations, .. } = options.scenarios[0].executor
+        else {
+            panic!("{options:?}")
+        };
         assert_eq!((vus, iterations, options.max_redirects), (3, 7, 10));
         let arrivals = json!({"executor": "constant-arrival-rate", "rate": "2", "duration": "1s", "maxVUs": "5"});
         assert!(Options::from_json(&json!({"scenarios": {"a": arrivals}})).is_ok());
         for text in ["3 ", "x", "-1", "1e3", "3.5"] {
             let mistakes = Options::from_json(&json!({"vus": text})).unwrap_err();
-            assert!(mistakes.len() == 1 && mistakes[0].starts_with("options.vus: "), "{mistakes:?}");
+            assert!(
+                mistakes.len() == 1 && mistakes[0].starts_with("options.vus: "),
+                "{mistakes:?}"
+            );
         }
     }
 
@@ -473,24 +531,36 @@ mod tests {
     fn what_is_no_option_is_named_and_in_a_scenario_refused() {
         let options = Options::from_json(&json!({"vus": 2, "executor": "constant-vus"})).unwrap();
         let [unknown] = &options.warnings[..] else { panic!("{:?}", options.warnings) };
-        assert!(unknown.starts_with("options.executor: unknown; known are ") && unknown.contains("maxRedirects"));
+        assert!(
+            unknown.starts_with("options.executor: unknown; known are ")
+                && unknown.contains("maxRedirects")
+        );
         let scenario = json!({"executor": "constant-vus", "duration": "1s", "vu": 3});
         let mistakes = Options::from_json(&json!({"scenarios": {"a": scenario}})).unwrap_err();
-        assert!(mistakes.len() == 1 && mistakes[0].starts_with("options.scenarios.a.vu: unknown"), "{mistakes:?}");
+        assert!(
+            mistakes.len() == 1 && mistakes[0].starts_with("options.scenarios.a.vu: unknown"),
+            "{mistakes:?}"
+        );
     }
 
     #[test]
     fn a_system_tag_that_is_none_is_named() {
         let options = Options::from_json(&json!({"systemTags": ["stauts", "url"]})).unwrap();
         let [unknown] = &options.warnings[..] else { panic!("{:?}", options.warnings) };
-        assert!(unknown.starts_with("options.systemTags.stauts: unknown; known are check, "), "{unknown}");
+        assert!(
+            unknown.starts_with("options.systemTags.stauts: unknown; known are check, "),
+            "{unknown}"
+        );
         assert!(unknown.contains(", status, "), "{unknown}");
     }
 
     #[test]
     fn options_without_an_effect_are_taken_and_named() {
         let given = json!({"cloud": {"projectID": 1}, "ext": {}, "features": [], "metricSamplesBufferSize": 5, "batch": 3});
-        assert_eq!(Options::from_json(&given).unwrap().ignored, ["cloud", "ext", "features", "metricSamplesBufferSize"]);
+        assert_eq!(
+            Options::from_json(&given).unwrap().ignored,
+            ["cloud", "ext", "features", "metricSamplesBufferSize"]
+        );
     }
 
     #[test]
@@ -500,9 +570,18 @@ mod tests {
             (json!({"vus": 0, "duration": "1s"}), "options.vus: must be at least 1"),
             (json!({"duration": "0s"}), "options.duration: it is no time at all"),
             (json!({"vus": 1e300}), "e+300 is more than 9,007,199,254,740,991"),
-            (json!({"stages": [{"duration": 0, "target": 5}]}), "options.stages: the stages last 0 s together"),
-            (json!({"duration": "1s", "stages": [{"duration": "1s", "target": 1}]}), "options.stages: cannot stand beside duration"),
-            (json!({"iterations": 1, "stages": [{"duration": "1s", "target": 1}]}), "options.stages: cannot stand beside iterations"),
+            (
+                json!({"stages": [{"duration": 0, "target": 5}]}),
+                "options.stages: the stages last 0 s together",
+            ),
+            (
+                json!({"duration": "1s", "stages": [{"duration": "1s", "target": 1}]}),
+                "options.stages: cannot stand beside duration",
+            ),
+            (
+                json!({"iterations": 1, "stages": [{"duration": "1s", "target": 1}]}),
+                "options.stages: cannot stand beside iterations",
+            ),
             (json!({"paused": "yes"}), "options.paused"),
             (json!({"executionSegment": "2"}), "options.executionSegment: '2'"),
             (json!({"systemTags": "url"}), "options.systemTags"),
@@ -515,8 +594,10 @@ mod tests {
     }
 
     fn think_time_of(value: &Value) -> Result<ThinkTime, String> {
-        let scenario = json!({"executor": "constant-vus", "vus": 2, "duration": "10s", "thinkTime": value});
-        let options = Options::from_json(&json!({"scenarios": {"a": scenario}})).map_err(|mistakes| mistakes.join("\n"))?;
+        let scenario =
+            json!({"executor": "constant-vus", "vus": 2, "duration": "10s", "thinkTime": value});
+        let options = Options::from_json(&json!({"scenarios": {"a": scenario}}))
+            .map_err(|mistakes| mistakes.join("\n"))?;
         match options.scenarios[0].executor {
             Executor::Closed { think_time, .. } => Ok(think_time),
             ref other => panic!("{other:?}"),
@@ -528,9 +609,18 @@ mod tests {
         for (value, wanted) in [
             (json!("1.5s"), ThinkTime::Constant { mean_s: 1.5 }),
             (json!(null), NO_THINK_TIME),
-            (json!({"distribution": "constant", "mean": "2s"}), ThinkTime::Constant { mean_s: 2.0 }),
-            (json!({"distribution": "exponential", "mean": 2500}), ThinkTime::Exponential { mean_s: 2.5 }),
-            (json!({"distribution": "uniform", "min": "3s", "max": "7s"}), ThinkTime::Uniform { min_s: 3.0, max_s: 7.0 }),
+            (
+                json!({"distribution": "constant", "mean": "2s"}),
+                ThinkTime::Constant { mean_s: 2.0 },
+            ),
+            (
+                json!({"distribution": "exponential", "mean": 2500}),
+                ThinkTime::Exponential { mean_s: 2.5 },
+            ),
+            (
+                json!({"distribution": "uniform", "min": "3s", "max": "7s"}),
+                ThinkTime::Uniform { min_s: 3.0, max_s: 7.0 },
+            ),
         ] {
             assert_eq!(think_time_of(&value), Ok(wanted), "{value}");
         }
@@ -540,11 +630,20 @@ mod tests {
     fn mistakes_in_a_think_time_are_named() {
         for (value, wanted) in [
             (json!("soon"), "thinkTime: 'soon' is not a duration"),
-            (json!({"distribution": "normal"}), "thinkTime.distribution: 'normal' is not a distribution"),
+            (
+                json!({"distribution": "normal"}),
+                "thinkTime.distribution: 'normal' is not a distribution",
+            ),
             (json!({"mean": "2s"}), "thinkTime.distribution: '' is not a distribution"),
             (json!({"distribution": "exponential"}), "thinkTime.mean: is needed"),
-            (json!({"distribution": "uniform", "min": "3s", "max": "2s"}), "thinkTime.max: 2 s is below min"),
-            (json!({"distribution": "uniform", "mean": "3s", "max": "2s"}), "thinkTime.mean: unknown"),
+            (
+                json!({"distribution": "uniform", "min": "3s", "max": "2s"}),
+                "thinkTime.max: 2 s is below min",
+            ),
+            (
+                json!({"distribution": "uniform", "mean": "3s", "max": "2s"}),
+                "thinkTime.mean: unknown",
+            ),
         ] {
             let found = think_time_of(&value).unwrap_err();
             assert!(found.contains(wanted), "{found}");

@@ -51,7 +51,9 @@ impl Values {
     pub fn empty(kind: Kind) -> Self {
         match kind {
             Kind::Counter => Values::Counter { sum: 0.0, count: 0 },
-            Kind::Gauge => Values::Gauge { last: f64::NAN, min: f64::INFINITY, max: f64::NEG_INFINITY },
+            Kind::Gauge => {
+                Values::Gauge { last: f64::NAN, min: f64::INFINITY, max: f64::NEG_INFINITY }
+            }
             Kind::Rate => Values::Rate { passes: 0, total: 0 },
             Kind::Trend => Values::Trend(Histogram::new()),
         }
@@ -92,7 +94,10 @@ impl Values {
                 *sum = finite(*sum + more);
                 *count += times;
             }
-            (Values::Gauge { last, min, max }, Values::Gauge { last: newer, min: low, max: high }) => {
+            (
+                Values::Gauge { last, min, max },
+                Values::Gauge { last: newer, min: low, max: high },
+            ) => {
                 if !newer.is_nan() {
                     *last = *newer;
                 }
@@ -137,7 +142,8 @@ impl Hash for Borrowed<'_> {
 
 impl Equivalent<Tags> for Borrowed<'_> {
     fn equivalent(&self, tags: &Tags) -> bool {
-        self.0.len() == tags.0.len() && self.0.iter().zip(&tags.0).all(|(a, b)| a.0 == b.0 && a.1 == b.1)
+        self.0.len() == tags.0.len()
+            && self.0.iter().zip(&tags.0).all(|(a, b)| a.0 == b.0 && a.1 == b.1)
     }
 }
 
@@ -210,7 +216,11 @@ impl Recorder {
         if let Some(at) = self.metric_index.get(name).copied() {
             let known = &self.metrics[at];
             if known.kind != kind {
-                return Err(format!("metric '{name}' already exists as a {}; give this {} another name", known.kind.name(), kind.name()));
+                return Err(format!(
+                    "metric '{name}' already exists as a {}; give this {} another name",
+                    known.kind.name(),
+                    kind.name()
+                ));
             }
             if known.is_time != is_time {
                 let unit = |is_time| if is_time { "times" } else { "plain numbers" };
@@ -219,7 +229,8 @@ impl Recorder {
             }
             return Ok(at as MetricId);
         }
-        let (id, metric) = (self.metrics.len() as MetricId, Metric { name: name.to_owned(), kind, is_time });
+        let (id, metric) =
+            (self.metrics.len() as MetricId, Metric { name: name.to_owned(), kind, is_time });
         if let Some(tap) = &mut self.tap {
             tap.metric(id, &metric);
         }
@@ -247,7 +258,9 @@ impl Recorder {
             self.overflow.get_or_insert(Overflow::Unplaced);
             let mut merged: Vec<(&str, &str)> = sorted
                 .iter()
-                .filter(|(key, _)| matches!(*key, "scenario" | "method" | "expected_response" | "status"))
+                .filter(|(key, _)| {
+                    matches!(*key, "scenario" | "method" | "expected_response" | "status")
+                })
                 .copied()
                 .chain(std::iter::once(("name", OTHER)))
                 .collect();
@@ -261,7 +274,9 @@ impl Recorder {
     }
 
     fn add_tag_set(&mut self, sorted: &[(&str, &str)]) -> TagSetId {
-        let tags = Tags(sorted.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect());
+        let tags = Tags(
+            sorted.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect(),
+        );
         let id = self.tag_sets.len() as TagSetId;
         if let Some(tap) = &mut self.tap {
             tap.tag_set(id, &tags);
@@ -307,7 +322,11 @@ impl Recorder {
 
     /// Adds samples of one moment with one set of tags.
     pub fn add_all(&mut self, tags: TagSetId, samples: &[(MetricId, f64)]) {
-        let rows = if self.epoch == self.newest { &mut self.values } else { earlier_rows(&mut self.earlier, self.epoch, self.tag_sets.len()) };
+        let rows = if self.epoch == self.newest {
+            &mut self.values
+        } else {
+            earlier_rows(&mut self.earlier, self.epoch, self.tag_sets.len())
+        };
         let row = &mut rows[tags as usize];
         if row.len() < self.metrics.len() {
             row.resize(self.metrics.len(), None);
@@ -315,7 +334,9 @@ impl Recorder {
         for (metric, value) in samples {
             match &mut row[*metric as usize] {
                 Some(values) => values.add(*value),
-                empty => empty.insert(Values::empty(self.metrics[*metric as usize].kind)).add(*value),
+                empty => {
+                    empty.insert(Values::empty(self.metrics[*metric as usize].kind)).add(*value)
+                }
             }
         }
         if let Some(tap) = &mut self.tap {
@@ -330,12 +351,18 @@ impl Recorder {
         }
         let mut deltas = Vec::new();
         let mut earlier = std::mem::take(&mut self.earlier);
-        let epochs = std::iter::once((self.newest, &mut self.values)).chain(earlier.iter_mut().map(|(epoch, rows)| (*epoch, rows)));
+        let epochs = std::iter::once((self.newest, &mut self.values))
+            .chain(earlier.iter_mut().map(|(epoch, rows)| (*epoch, rows)));
         for (epoch, rows) in epochs {
             for (at, metric) in self.metrics.iter().enumerate() {
                 for (tags, row) in self.tag_sets.iter().zip(&mut *rows) {
                     if let Some(values) = row.get_mut(at).and_then(Option::take) {
-                        deltas.push(Delta { epoch, metric: metric.clone(), tags: tags.clone(), values });
+                        deltas.push(Delta {
+                            epoch,
+                            metric: metric.clone(),
+                            tags: tags.clone(),
+                            values,
+                        });
                     }
                 }
             }
@@ -410,7 +437,9 @@ mod tests {
         let mut seen: Vec<(u32, &str, u64)> = Vec::new();
         let deltas = recorder.take();
         for delta in &deltas {
-            let Values::Counter { count, .. } = delta.values else { continue };
+            let Values::Counter { count, .. } = delta.values else {
+                continue;
+            };
             seen.push((delta.epoch, delta.tags.get("name").unwrap_or_default(), count));
         }
         seen.sort_unstable();
@@ -450,7 +479,13 @@ mod tests {
         let tags = recorder.tag_set(&[("name", "x")]);
         recorder.add_all(tags, &[(first, 1.5), (second, 1.0)]);
         recorder.take();
-        let wanted = ["metric 0 a", "metric 1 b", "tags 0 Some(\"x\")", "samples 0 [(0, 1.5), (1, 1.0)]", "flush"];
+        let wanted = [
+            "metric 0 a",
+            "metric 1 b",
+            "tags 0 Some(\"x\")",
+            "samples 0 [(0, 1.5), (1, 1.0)]",
+            "flush",
+        ];
         assert_eq!(*seen.borrow(), wanted);
     }
 
@@ -467,7 +502,10 @@ mod tests {
     fn a_metric_is_found_by_its_name_among_very_many() {
         let mut recorder = Recorder::new();
         for number in 0..100_000u32 {
-            assert_eq!(recorder.metric(&format!("metric_{number}"), Kind::Counter, false), Ok(number as MetricId));
+            assert_eq!(
+                recorder.metric(&format!("metric_{number}"), Kind::Counter, false),
+                Ok(number as MetricId)
+            );
         }
         assert_eq!(recorder.metric("metric_99999", Kind::Counter, false), Ok(99_999 as MetricId));
         assert_eq!(recorder.kind_of("metric_77777"), Some(Kind::Counter));

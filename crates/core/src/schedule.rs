@@ -71,7 +71,9 @@ impl Profile {
         for (duration_s, to) in &self.stages {
             let area = duration_s * 0.5 * (from + to);
             if left <= area && area > 0.0 {
-                return Some(begin_s + within_stage(from, (to - from) / duration_s, left).min(*duration_s));
+                return Some(
+                    begin_s + within_stage(from, (to - from) / duration_s, left).min(*duration_s),
+                );
             }
             left -= area;
             begin_s += duration_s;
@@ -123,13 +125,25 @@ impl Arrivals {
     /// `part` of `parts` threads; even spacing interleaves the threads' arrivals exactly, Poisson streams
     /// are independent and their sum is Poisson again.
     pub fn new(profile: Profile, spacing: Spacing, seed: u64, part: usize, parts: usize) -> Self {
-        let mut rng = SmallRng::seed_from_u64(seed ^ (part as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let mut rng =
+            SmallRng::seed_from_u64(seed ^ (part as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15));
         let (next_count, stride) = match spacing {
             Spacing::Even => (part as f64, parts as f64),
             Spacing::Poisson => (exponential(&mut rng) * parts as f64, parts as f64),
         };
         let (next_own, segment) = (part as u64, Segment::default());
-        Self { profile, spacing, rng, factor: 1.0, anchor_s: 0.0, anchor_count: 0.0, next_count, stride, next_own, segment }
+        Self {
+            profile,
+            spacing,
+            rng,
+            factor: 1.0,
+            anchor_s: 0.0,
+            anchor_count: 0.0,
+            next_count,
+            stride,
+            next_own,
+            segment,
+        }
     }
 
     /// Plans only the arrivals of a segment; before the first arrival is taken.
@@ -152,7 +166,9 @@ impl Arrivals {
     }
 
     fn count_at(&self, elapsed_s: f64) -> f64 {
-        self.anchor_count + self.factor * (self.profile.integral(elapsed_s) - self.profile.integral(self.anchor_s))
+        self.anchor_count
+            + self.factor
+                * (self.profile.integral(elapsed_s) - self.profile.integral(self.anchor_s))
     }
 
     /// The planned time of the next arrival in seconds, without taking it; `None` when none will come.
@@ -193,21 +209,36 @@ mod tests {
 
     #[test]
     fn inverse_undoes_the_integral_on_every_stage_shape() {
-        let profile = Profile::stages(0.0, vec![(10.0, 50.0), (5.0, 50.0), (10.0, 0.0), (0.0, 20.0), (5.0, 20.0)]);
+        let profile = Profile::stages(
+            0.0,
+            vec![(10.0, 50.0), (5.0, 50.0), (10.0, 0.0), (0.0, 20.0), (5.0, 20.0)],
+        );
         for tenth in 1..240 {
             let at = f64::from(tenth) / 10.0;
-            assert!((profile.inverse_integral(profile.integral(at)).unwrap() - at).abs() < 1e-6, "{at}");
+            assert!(
+                (profile.inverse_integral(profile.integral(at)).unwrap() - at).abs() < 1e-6,
+                "{at}"
+            );
         }
         assert_eq!(profile.inverse_integral(profile.integral(30.0) + 1.0), None);
     }
 
     #[test]
     fn even_arrivals_of_two_threads_interleave_to_the_stated_rate() {
-        let mut all: Vec<f64> =
-            (0..2).flat_map(|part| planned(&mut Arrivals::new(Profile::constant(10.0, 2.0), Spacing::Even, 0, part, 2), 2.0)).collect();
+        let mut all: Vec<f64> = (0..2)
+            .flat_map(|part| {
+                planned(
+                    &mut Arrivals::new(Profile::constant(10.0, 2.0), Spacing::Even, 0, part, 2),
+                    2.0,
+                )
+            })
+            .collect();
         all.sort_by(f64::total_cmp);
         assert_eq!(all.len(), 20);
-        assert!(all.iter().enumerate().all(|(index, at)| (at - index as f64 / 10.0).abs() < 1e-9), "{all:?}");
+        assert!(
+            all.iter().enumerate().all(|(index, at)| (at - index as f64 / 10.0).abs() < 1e-9),
+            "{all:?}"
+        );
     }
 
     #[test]
@@ -216,9 +247,13 @@ mod tests {
         let whole = planned(&mut Arrivals::new(profile.clone(), Spacing::Even, 0, 0, 1), 15.0);
         let sequence = serde_json::json!("0,1/7,2/5,1");
         let mut parts = Vec::new();
-        for (segment, thread) in ["0:1/7", "1/7:2/5", "2/5:1"].iter().flat_map(|segment| [(segment, 0), (segment, 1)]) {
+        for (segment, thread) in
+            ["0:1/7", "1/7:2/5", "2/5:1"].iter().flat_map(|segment| [(segment, 0), (segment, 1)])
+        {
             let mut arrivals = Arrivals::new(profile.clone(), Spacing::Even, 0, thread, 2);
-            arrivals.limit_to(Segment::read(Some(&serde_json::json!(segment)), Some(&sequence)).unwrap());
+            arrivals.limit_to(
+                Segment::read(Some(&serde_json::json!(segment)), Some(&sequence)).unwrap(),
+            );
             parts.extend(planned(&mut arrivals, 15.0));
         }
         parts.sort_by(f64::total_cmp);
@@ -227,13 +262,18 @@ mod tests {
 
     #[test]
     fn poisson_arrivals_have_the_rate_and_the_variance_of_a_poisson_process() {
-        let mut arrivals = Arrivals::new(Profile::constant(100.0, 1000.0), Spacing::Poisson, 7, 0, 1);
+        let mut arrivals =
+            Arrivals::new(Profile::constant(100.0, 1000.0), Spacing::Poisson, 7, 0, 1);
         let times = planned(&mut arrivals, 1000.0);
         let mut per_second = vec![0.0; 1000];
         times.iter().for_each(|at| per_second[*at as usize] += 1.0);
         let mean = times.len() as f64 / 1000.0;
-        let variance = per_second.iter().map(|count| (count - mean) * (count - mean)).sum::<f64>() / 999.0;
-        assert!((mean - 100.0).abs() < 2.0 && (variance / mean - 1.0).abs() < 0.2, "{mean} {variance}");
+        let variance =
+            per_second.iter().map(|count| (count - mean) * (count - mean)).sum::<f64>() / 999.0;
+        assert!(
+            (mean - 100.0).abs() < 2.0 && (variance / mean - 1.0).abs() < 0.2,
+            "{mean} {variance}"
+        );
     }
 
     #[test]
@@ -243,7 +283,10 @@ mod tests {
         arrivals.set_level(2.0, 1.05);
         let second = planned(&mut arrivals, 2.0);
         assert_eq!(first.len(), 11);
-        assert!((second[0] - 1.075).abs() < 1e-9, "half of the waiting was done at the old level: {second:?}");
+        assert!(
+            (second[0] - 1.075).abs() < 1e-9,
+            "half of the waiting was done at the old level: {second:?}"
+        );
         arrivals.set_level(0.0, 2.0);
         assert_eq!(arrivals.peek_s(), None);
         arrivals.set_level(1.0, 50.0);

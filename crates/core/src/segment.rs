@@ -40,7 +40,8 @@ impl Fraction {
     }
 
     fn is_below(self, other: Self) -> bool {
-        u128::from(self.over) * u128::from(other.under) < u128::from(other.over) * u128::from(self.under)
+        u128::from(self.over) * u128::from(other.under)
+            < u128::from(other.over) * u128::from(self.under)
     }
 }
 
@@ -70,45 +71,63 @@ impl Default for Segment {
 impl Segment {
     /// Reads k6's `executionSegment` ("0:1/3", "10%") and `executionSegmentSequence` ("0,1/3,1").
     pub fn read(segment: Option<&Value>, sequence: Option<&Value>) -> Result<Self, String> {
-        let Some(text) = segment.and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty()) else {
+        let Some(text) =
+            segment.and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty())
+        else {
             return match (segment, sequence) {
                 (Some(value), _) if !value.is_string() => Err(format!("executionSegment: {value} is not a text")),
                 (None, Some(_)) => Err("executionSegmentSequence: without an executionSegment it says nothing; give both".into()),
                 _ => Ok(Self::default()),
             };
         };
-        let mistake = || format!("executionSegment: '{text}' is no part of 0 to 1; write for example '0:1/3', '20%:40%' or '1/2'");
+        let mistake = || {
+            format!("executionSegment: '{text}' is no part of 0 to 1; write for example '0:1/3', '20%:40%' or '1/2'")
+        };
         let (from, to) = text.split_once(':').unwrap_or(("0", text));
-        let (from, to) = (Fraction::parse(from).ok_or_else(mistake)?, Fraction::parse(to).ok_or_else(mistake)?);
+        let (from, to) =
+            (Fraction::parse(from).ok_or_else(mistake)?, Fraction::parse(to).ok_or_else(mistake)?);
         if !from.is_below(to) {
             return Err(mistake());
         }
-        let cuts = match sequence.and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty()) {
-            Some(sequence) => read_sequence(sequence)?,
-            None => {
-                let mut cuts = vec![Fraction::ZERO, from, to, Fraction::ONE];
-                cuts.dedup();
-                cuts
-            }
-        };
+        let cuts =
+            match sequence.and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty()) {
+                Some(sequence) => read_sequence(sequence)?,
+                None => {
+                    let mut cuts = vec![Fraction::ZERO, from, to, Fraction::ONE];
+                    cuts.dedup();
+                    cuts
+                }
+            };
         let at = cuts.windows(2).position(|pair| pair[0] == from && pair[1] == to);
-        let at = at.ok_or_else(|| format!("executionSegment: '{text}' is not one of executionSegmentSequence's"))?;
+        let at = at.ok_or_else(|| {
+            format!("executionSegment: '{text}' is not one of executionSegmentSequence's")
+        })?;
         Self::of(&cuts, at)
     }
 
     fn of(cuts: &[Fraction], at: usize) -> Result<Self, String> {
-        let too_fine = || "executionSegmentSequence: its fractions have no common denominator up to 1000000; use simpler ones".to_owned();
+        let too_fine = || {
+            "executionSegmentSequence: its fractions have no common denominator up to 1000000; use simpler ones".to_owned()
+        };
         let mut cycle = 1_u64;
         for cut in cuts {
-            cycle = cycle.checked_mul(cut.under / common_divisor(cycle, cut.under)).filter(|cycle| *cycle <= MAX_CYCLE).ok_or_else(too_fine)?;
+            cycle = cycle
+                .checked_mul(cut.under / common_divisor(cycle, cut.under))
+                .filter(|cycle| *cycle <= MAX_CYCLE)
+                .ok_or_else(too_fine)?;
         }
         let place = |cut: Fraction| cut.over * (cycle / cut.under);
-        let lengths: Vec<u64> = cuts.windows(2).map(|pair| place(pair[1]) - place(pair[0])).collect();
+        let lengths: Vec<u64> =
+            cuts.windows(2).map(|pair| place(pair[1]) - place(pair[0])).collect();
         Ok(Self::with(lengths, at))
     }
 
     fn with(lengths: Vec<u64>, at: usize) -> Self {
-        let own = owners(&lengths).zip(0..).filter(|(owner, _)| *owner == at).map(|(_, number)| number).collect();
+        let own = owners(&lengths)
+            .zip(0..)
+            .filter(|(owner, _)| *owner == at)
+            .map(|(_, number)| number)
+            .collect();
         Self { lengths, at, own }
     }
 
@@ -122,8 +141,11 @@ impl Segment {
         if self.lengths.len() == 1 || vus == 0 {
             return self.clone();
         }
-        let mut lengths: Vec<u64> = self.lengths.iter().map(|length| length * (vus / self.cycle())).collect();
-        owners(&self.lengths).take((vus % self.cycle()) as usize).for_each(|owner| lengths[owner] += 1);
+        let mut lengths: Vec<u64> =
+            self.lengths.iter().map(|length| length * (vus / self.cycle())).collect();
+        owners(&self.lengths)
+            .take((vus % self.cycle()) as usize)
+            .for_each(|owner| lengths[owner] += 1);
         let divisor = lengths.iter().fold(0, |divisor, length| common_divisor(*length, divisor));
         lengths.iter_mut().for_each(|length| *length /= divisor);
         Self::with(lengths, self.at)
@@ -132,7 +154,8 @@ impl Segment {
     /// This segment's part of a whole number of VUs or iterations.
     pub fn share(&self, whole: u64) -> u64 {
         let rest = whole % self.cycle();
-        whole / self.cycle() * self.own.len() as u64 + self.own.partition_point(|number| *number < rest) as u64
+        whole / self.cycle() * self.own.len() as u64
+            + self.own.partition_point(|number| *number < rest) as u64
     }
 
     /// The number, among all segments', of this segment's own VU, iteration or arrival `own`; both from 0. For a segment
@@ -154,15 +177,21 @@ fn owners(lengths: &[u64]) -> impl Iterator<Item = usize> + '_ {
     let mut taken = vec![0_u64; lengths.len()];
     (0..cycle).map(move |number| {
         // How far a segment is behind its share of number + 1, times the cycle.
-        let behind = |segment: usize| (lengths[segment] * (number + 1)) as i64 - (taken[segment] * cycle) as i64;
-        let next = (0..lengths.len()).max_by_key(|segment| (behind(*segment), std::cmp::Reverse(*segment))).unwrap_or(0);
+        let behind = |segment: usize| {
+            (lengths[segment] * (number + 1)) as i64 - (taken[segment] * cycle) as i64
+        };
+        let next = (0..lengths.len())
+            .max_by_key(|segment| (behind(*segment), std::cmp::Reverse(*segment)))
+            .unwrap_or(0);
         taken[next] += 1;
         next
     })
 }
 
 fn read_sequence(text: &str) -> Result<Vec<Fraction>, String> {
-    let mistake = || format!("executionSegmentSequence: '{text}' does not rise from 0 to 1; write for example '0,1/3,2/3,1'");
+    let mistake = || {
+        format!("executionSegmentSequence: '{text}' does not rise from 0 to 1; write for example '0,1/3,2/3,1'")
+    };
     let cuts: Option<Vec<Fraction>> = text.split(',').map(Fraction::parse).collect();
     let cuts = cuts.ok_or_else(mistake)?;
     let whole = cuts.first() == Some(&Fraction::ZERO) && cuts.last() == Some(&Fraction::ONE);
@@ -181,14 +210,18 @@ mod tests {
 
     fn segments(sequence: &str) -> Vec<Segment> {
         let cuts: Vec<&str> = sequence.split(',').collect();
-        let part = |pair: &[&str]| Segment::read(Some(&json!(format!("{}:{}", pair[0], pair[1]))), Some(&json!(sequence))).unwrap();
+        let part = |pair: &[&str]| {
+            Segment::read(Some(&json!(format!("{}:{}", pair[0], pair[1]))), Some(&json!(sequence)))
+                .unwrap()
+        };
         cuts.windows(2).map(part).collect()
     }
 
     /// A random cut of [0, 1] into up to six parts.
     fn random_sequence(rng: &mut SmallRng) -> String {
         let under = rng.random_range(2..200_u64);
-        let mut cuts: Vec<u64> = (0..rng.random_range(1..6)).map(|_| rng.random_range(1..under)).collect();
+        let mut cuts: Vec<u64> =
+            (0..rng.random_range(1..6)).map(|_| rng.random_range(1..under)).collect();
         cuts.sort_unstable();
         cuts.dedup();
         let inner: String = cuts.iter().map(|cut| format!("{cut}/{under},")).collect();
@@ -205,12 +238,16 @@ mod tests {
             for whole in 1..300_u64 {
                 let now: Vec<u64> = all.iter().map(|segment| segment.share(whole)).collect();
                 assert_eq!(now.iter().sum::<u64>(), whole, "{sequence}");
-                let grown: Vec<u64> = now.iter().zip(&before).map(|(now, before)| now - before).collect();
+                let grown: Vec<u64> =
+                    now.iter().zip(&before).map(|(now, before)| now - before).collect();
                 assert_eq!(grown.iter().sum::<u64>(), 1, "{sequence} {whole}");
                 before = now;
             }
             for (segment, share) in all.iter().zip(before) {
-                assert!((share as f64 - 299.0 * segment.fraction()).abs() <= all.len() as f64, "{sequence}");
+                assert!(
+                    (share as f64 - 299.0 * segment.fraction()).abs() <= all.len() as f64,
+                    "{sequence}"
+                );
             }
         }
     }
@@ -220,8 +257,12 @@ mod tests {
         let mut rng = SmallRng::seed_from_u64(8);
         for _ in 0..100 {
             let sequence = random_sequence(&mut rng);
-            let mut seen: Vec<u64> =
-                segments(&sequence).iter().flat_map(|segment| (0..segment.share(500)).map(|own| segment.global(own)).collect::<Vec<_>>()).collect();
+            let mut seen: Vec<u64> = segments(&sequence)
+                .iter()
+                .flat_map(|segment| {
+                    (0..segment.share(500)).map(|own| segment.global(own)).collect::<Vec<_>>()
+                })
+                .collect();
             seen.sort_unstable();
             assert_eq!(seen, (0..500).collect::<Vec<_>>(), "{sequence}");
         }
@@ -231,24 +272,44 @@ mod tests {
     fn work_is_cut_as_the_vus_are_and_still_adds_up() {
         let all = segments("0,1/5,1/2,1");
         let vus: Vec<u64> = all.iter().map(|segment| segment.share(7)).collect();
-        let iterations: Vec<u64> = all.iter().map(|segment| segment.of_work(7).share(101)).collect();
+        let iterations: Vec<u64> =
+            all.iter().map(|segment| segment.of_work(7).share(101)).collect();
         assert_eq!(vus.iter().sum::<u64>(), 7);
         assert_eq!(iterations.iter().sum::<u64>(), 101);
         for (iterations, vus) in iterations.iter().zip(&vus) {
-            assert!((*iterations as f64 - 101.0 * *vus as f64 / 7.0).abs() <= 1.0, "{iterations} of {vus} VUs");
+            assert!(
+                (*iterations as f64 - 101.0 * *vus as f64 / 7.0).abs() <= 1.0,
+                "{iterations} of {vus} VUs"
+            );
         }
         let mut rng = SmallRng::seed_from_u64(9);
         for _ in 0..100 {
-            let (sequence, vus, whole) = (random_sequence(&mut rng), rng.random_range(1..500), rng.random_range(1..5000));
-            let parts: Vec<u64> = segments(&sequence).iter().map(|segment| segment.of_work(vus).share(whole)).collect();
+            let (sequence, vus, whole) =
+                (random_sequence(&mut rng), rng.random_range(1..500), rng.random_range(1..5000));
+            let parts: Vec<u64> = segments(&sequence)
+                .iter()
+                .map(|segment| segment.of_work(vus).share(whole))
+                .collect();
             assert_eq!(parts.iter().sum::<u64>(), whole, "{sequence} {vus}");
         }
     }
 
     #[test]
     fn fractions_are_read_as_k6_writes_them() {
-        for (text, share_of_60) in [("1/3", 20), ("10%", 6), ("0.25", 15), ("25%:0.5", 15), ("2/3:1", 20), ("0:1", 60), ("0.2:2/3", 28)] {
-            assert_eq!(Segment::read(Some(&json!(text)), None).unwrap().share(60), share_of_60, "{text}");
+        for (text, share_of_60) in [
+            ("1/3", 20),
+            ("10%", 6),
+            ("0.25", 15),
+            ("25%:0.5", 15),
+            ("2/3:1", 20),
+            ("0:1", 60),
+            ("0.2:2/3", 28),
+        ] {
+            assert_eq!(
+                Segment::read(Some(&json!(text)), None).unwrap().share(60),
+                share_of_60,
+                "{text}"
+            );
         }
         assert_eq!(Segment::read(None, None).unwrap(), Segment::default());
     }

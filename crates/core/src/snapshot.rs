@@ -55,14 +55,18 @@ impl SeriesMap {
 
     /// The series in the order of their names and tags; `epoch` is said of those of an earlier one.
     pub fn to_json(&self, epoch: Option<u32>) -> Vec<Value> {
-        let mut rows: Vec<_> = self.0.iter().map(|((_, tags), (metric, values))| (metric, tags, values)).collect();
+        let mut rows: Vec<_> =
+            self.0.iter().map(|((_, tags), (metric, values))| (metric, tags, values)).collect();
         rows.sort_by(|a, b| (&a.0.name, a.1).cmp(&(&b.0.name, b.1)));
-        rows.into_iter().map(|(metric, tags, values)| series_json(epoch, metric, tags, values)).collect()
+        rows.into_iter()
+            .map(|(metric, tags, values)| series_json(epoch, metric, tags, values))
+            .collect()
     }
 }
 
 fn series_json(epoch: Option<u32>, metric: &Metric, tags: &Tags, values: &Values) -> Value {
-    let tags: serde_json::Map<String, Value> = tags.0.iter().map(|(key, value)| (key.clone(), json!(value))).collect();
+    let tags: serde_json::Map<String, Value> =
+        tags.0.iter().map(|(key, value)| (key.clone(), json!(value))).collect();
     let mut row = json!({"metric": metric.name, "kind": metric.kind.name(), "tags": tags});
     if let Some(epoch) = epoch {
         row["epoch"] = json!(epoch);

@@ -39,7 +39,11 @@ impl Sums {
         let mut sums = Self::default();
         for (metric, wanted) in submetrics {
             if !wanted.is_empty() && !sums.submetrics.iter().any(|known| known.is(metric, wanted)) {
-                sums.submetrics.push(Submetric { metric: metric.to_owned(), wanted: wanted.clone(), values: None });
+                sums.submetrics.push(Submetric {
+                    metric: metric.to_owned(),
+                    wanted: wanted.clone(),
+                    values: None,
+                });
             }
         }
         sums
@@ -49,10 +53,17 @@ impl Sums {
         match self.metrics.get_mut(&delta.metric.name) {
             Some((_, values)) => values.merge(&delta.values),
             None => {
-                self.metrics.insert(delta.metric.name.clone(), (delta.metric.clone(), delta.values.clone()));
+                self.metrics.insert(
+                    delta.metric.name.clone(),
+                    (delta.metric.clone(), delta.values.clone()),
+                );
             }
         }
-        for submetric in self.submetrics.iter_mut().filter(|submetric| submetric.takes(&delta.metric.name, &delta.tags)) {
+        for submetric in self
+            .submetrics
+            .iter_mut()
+            .filter(|submetric| submetric.takes(&delta.metric.name, &delta.tags))
+        {
             match &mut submetric.values {
                 Some(values) => values.merge(&delta.values),
                 empty => *empty = Some(delta.values.clone()),
@@ -83,7 +94,12 @@ mod tests {
 
     fn delta(name: &str, tags: &[(&str, &str)], passes: u64) -> Delta {
         let metric = Metric { name: name.to_owned(), kind: Kind::Rate, is_time: false };
-        Delta { epoch: 0, metric, tags: Tags(wanted(tags)), values: Values::Rate { passes, total: 10 } }
+        Delta {
+            epoch: 0,
+            metric,
+            tags: Tags(wanted(tags)),
+            values: Values::Rate { passes, total: 10 },
+        }
     }
 
     fn wanted(tags: &[(&str, &str)]) -> Wanted {
@@ -92,11 +108,19 @@ mod tests {
 
     #[test]
     fn a_submetric_sums_what_has_its_tags_and_its_metric_sums_all() {
-        let (of_a, never, none) = (wanted(&[("name", "a")]), wanted(&[("name", "never")]), wanted(&[]));
-        let mut sums = Sums::watching([("checks", &of_a), ("checks", &of_a), ("checks", &never), ("checks", &none)]);
-        for (tags, passes) in
-            [([("name", "a"), ("status", "200")], 1), ([("name", "b"), ("status", "200")], 2), ([("name", "a"), ("status", "500")], 4)]
-        {
+        let (of_a, never, none) =
+            (wanted(&[("name", "a")]), wanted(&[("name", "never")]), wanted(&[]));
+        let mut sums = Sums::watching([
+            ("checks", &of_a),
+            ("checks", &of_a),
+            ("checks", &never),
+            ("checks", &none),
+        ]);
+        for (tags, passes) in [
+            ([("name", "a"), ("status", "200")], 1),
+            ([("name", "b"), ("status", "200")], 2),
+            ([("name", "a"), ("status", "500")], 4),
+        ] {
             sums.add(&delta("checks", &tags, passes));
         }
         sums.add(&delta("others", &[("name", "a")], 8));
@@ -104,7 +128,10 @@ mod tests {
         assert_eq!(sums.get("checks", &of_a), Some(&Values::Rate { passes: 5, total: 20 }));
         assert_eq!(sums.get("checks", &never), None);
         assert_eq!(sums.get("never", &[]), None);
-        assert_eq!(sums.metrics().map(|(metric, _)| metric.name.as_str()).collect::<Vec<_>>(), ["checks", "others"]);
+        assert_eq!(
+            sums.metrics().map(|(metric, _)| metric.name.as_str()).collect::<Vec<_>>(),
+            ["checks", "others"]
+        );
         assert_eq!(sums.submetrics.len(), 2);
     }
 }

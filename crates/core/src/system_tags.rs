@@ -77,7 +77,9 @@ impl SystemTags {
 
     /// Reads a list of names. Those that k6 does not know are left out, as in k6, and come beside the set.
     pub fn from_json(value: &Value) -> Result<(Self, Vec<&str>), String> {
-        let mistake = || format!("{value} is not a list of tags; write for example ['status', 'method', 'url']");
+        let mistake = || {
+            format!("{value} is not a list of tags; write for example ['status', 'method', 'url']")
+        };
         let (mut set, mut unknown) = (0, Vec::new());
         for name in value.as_array().ok_or_else(mistake)? {
             let name = name.as_str().ok_or_else(mistake)?;

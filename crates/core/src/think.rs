@@ -43,7 +43,9 @@ impl ThinkTime {
         let met_s = match self {
             Self::Constant { mean_s } => mean_s,
             Self::Exponential { mean_s } => return mean_s * exponential(rng),
-            Self::Uniform { min_s, max_s } => (min_s * min_s + (max_s * max_s - min_s * min_s) * rng.random::<f64>()).sqrt(),
+            Self::Uniform { min_s, max_s } => {
+                (min_s * min_s + (max_s * max_s - min_s * min_s) * rng.random::<f64>()).sqrt()
+            }
         };
         met_s * rng.random::<f64>()
     }
@@ -63,7 +65,12 @@ pub struct Thinking {
 impl Thinking {
     /// `vu` tells the VUs of a run apart.
     pub fn new(think_time: ThinkTime, seed: u64, vu: u64) -> Self {
-        Self { think_time, rng: SmallRng::seed_from_u64(seed ^ vu.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15)) }
+        Self {
+            think_time,
+            rng: SmallRng::seed_from_u64(
+                seed ^ vu.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15),
+            ),
+        }
     }
 
     /// The rest before a VU's first iteration: it joins in the middle of a think time, so that VUs that start together
@@ -82,8 +89,11 @@ impl Thinking {
 mod tests {
     use super::*;
 
-    const ALL: [ThinkTime; 3] =
-        [ThinkTime::Constant { mean_s: 4.0 }, ThinkTime::Exponential { mean_s: 4.0 }, ThinkTime::Uniform { min_s: 2.0, max_s: 6.0 }];
+    const ALL: [ThinkTime; 3] = [
+        ThinkTime::Constant { mean_s: 4.0 },
+        ThinkTime::Exponential { mean_s: 4.0 },
+        ThinkTime::Uniform { min_s: 2.0, max_s: 6.0 },
+    ];
 
     fn mean(count: u64, mut value: impl FnMut() -> Duration) -> f64 {
         (0..count).map(|_| value().as_secs_f64()).sum::<f64>() / count as f64
@@ -94,7 +104,10 @@ mod tests {
         for think_time in ALL {
             let mut thinking = Thinking::new(think_time, 1, 0);
             let found = mean(100_000, || thinking.between());
-            assert!((found - 4.0).abs() < 0.05 && think_time.mean_s() == 4.0, "{think_time:?}: {found}");
+            assert!(
+                (found - 4.0).abs() < 0.05 && think_time.mean_s() == 4.0,
+                "{think_time:?}: {found}"
+            );
         }
     }
 

@@ -54,7 +54,10 @@ pub fn parse_key(key: &str) -> Result<(String, Vec<(String, String)>), String> {
     let Some((metric, rest)) = key.split_once('{') else {
         return Ok((key.trim().to_owned(), Vec::new()));
     };
-    let inner = rest.trim_end().strip_suffix('}').ok_or_else(|| format!("threshold '{key}': a '}}' is missing at its end"))?;
+    let inner = rest
+        .trim_end()
+        .strip_suffix('}')
+        .ok_or_else(|| format!("threshold '{key}': a '}}' is missing at its end"))?;
     let mut tags = Vec::new();
     for part in split_tags(inner) {
         let (name, value) =
@@ -71,7 +74,9 @@ fn split_tags(inner: &str) -> Vec<&str> {
     let mut from = 0;
     for (at, _) in inner.match_indices(',') {
         let after = inner[at + 1..].trim_start();
-        let word = after.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '"')).unwrap_or(after.len());
+        let word = after
+            .find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '"'))
+            .unwrap_or(after.len());
         if word > 0 && after[word..].starts_with(':') {
             parts.push(&inner[from..at]);
             from = at + 1;
@@ -96,12 +101,20 @@ const COMPARISONS: [(&str, Comparison); 7] = [
 impl Threshold {
     pub fn parse(key: &str, source: &str) -> Result<Self, String> {
         let (metric, tags) = parse_key(key)?;
-        let mistake = |what: &str| format!("threshold '{key}': '{source}' {what}; write for example 'p(95) < 500', 'rate < 0.01' or 'count > 10'");
+        let mistake = |what: &str| {
+            format!("threshold '{key}': '{source}' {what}; write for example 'p(95) < 500', 'rate < 0.01' or 'count > 10'")
+        };
         let at = source.find(['<', '>', '=', '!']).ok_or_else(|| mistake("has no comparison"))?;
-        let (sign, comparison) =
-            *COMPARISONS.iter().find(|(sign, _)| source[at..].starts_with(sign)).ok_or_else(|| mistake("has an unknown comparison"))?;
-        let aggregate = Aggregate::parse(source[..at].trim()).ok_or_else(|| mistake("has an unknown aggregate"))?;
-        let limit: f64 = source[at + sign.len()..].trim().parse().map_err(|_| mistake("has no number at its end"))?;
+        let (sign, comparison) = *COMPARISONS
+            .iter()
+            .find(|(sign, _)| source[at..].starts_with(sign))
+            .ok_or_else(|| mistake("has an unknown comparison"))?;
+        let aggregate = Aggregate::parse(source[..at].trim())
+            .ok_or_else(|| mistake("has an unknown aggregate"))?;
+        let limit: f64 = source[at + sign.len()..]
+            .trim()
+            .parse()
+            .map_err(|_| mistake("has no number at its end"))?;
         Ok(Self {
             key: key.to_owned(),
             metric,
@@ -127,7 +140,10 @@ impl Threshold {
             Kind::Counter => matches!(self.aggregate, Aggregate::Count | Aggregate::Rate),
             Kind::Gauge => matches!(self.aggregate, Aggregate::Value),
             Kind::Rate => matches!(self.aggregate, Aggregate::Rate),
-            Kind::Trend => matches!(self.aggregate, Aggregate::Mean | Aggregate::Min | Aggregate::Max | Aggregate::Quantile(_)),
+            Kind::Trend => matches!(
+                self.aggregate,
+                Aggregate::Mean | Aggregate::Min | Aggregate::Max | Aggregate::Quantile(_)
+            ),
         };
         let names = match kind {
             Kind::Counter => "count, rate",
@@ -138,13 +154,20 @@ impl Threshold {
         if allowed {
             Ok(())
         } else {
-            Err(format!("threshold '{}': '{}' does not apply to a {}; use one of: {names}", self.key, self.source, kind.name()))
+            Err(format!(
+                "threshold '{}': '{}' does not apply to a {}; use one of: {names}",
+                self.key,
+                self.source,
+                kind.name()
+            ))
         }
     }
 
     /// Judges the threshold over everything measured in `elapsed_s` seconds; with the observed value.
     pub fn judge(&self, sums: &Sums, elapsed_s: f64) -> (Verdict, Option<f64>) {
-        let observed = sums.get(&self.metric, &self.tags).and_then(|values| observe(values, self.aggregate, elapsed_s));
+        let observed = sums
+            .get(&self.metric, &self.tags)
+            .and_then(|values| observe(values, self.aggregate, elapsed_s));
         observed.map_or((Verdict::Undecided, None), |value| self.judge_value(value))
     }
 
@@ -184,7 +207,8 @@ impl Aggregate {
             "max" => Self::Max,
             "med" => Self::Quantile(0.5),
             _ => {
-                let percent: f64 = text.strip_prefix("p(")?.strip_suffix(')')?.trim().parse().ok()?;
+                let percent: f64 =
+                    text.strip_prefix("p(")?.strip_suffix(')')?.trim().parse().ok()?;
                 (0.0..=100.0).contains(&percent).then_some(Self::Quantile(percent / 100.0))?
             }
         })
@@ -195,12 +219,20 @@ impl Aggregate {
 pub fn observe(values: &Values, aggregate: Aggregate, elapsed_s: f64) -> Option<f64> {
     match (values, aggregate) {
         (Values::Counter { sum, .. }, Aggregate::Count) => Some(*sum),
-        (Values::Counter { sum, .. }, Aggregate::Rate) => (elapsed_s > 0.0).then(|| finite(sum / elapsed_s)),
+        (Values::Counter { sum, .. }, Aggregate::Rate) => {
+            (elapsed_s > 0.0).then(|| finite(sum / elapsed_s))
+        }
         (Values::Gauge { last, .. }, Aggregate::Value) => (!last.is_nan()).then_some(*last),
-        (Values::Rate { passes, total }, Aggregate::Rate) => (*total > 0).then(|| *passes as f64 / *total as f64),
+        (Values::Rate { passes, total }, Aggregate::Rate) => {
+            (*total > 0).then(|| *passes as f64 / *total as f64)
+        }
         (Values::Trend(histogram), Aggregate::Mean) => histogram.mean(),
-        (Values::Trend(histogram), Aggregate::Min) => (histogram.count() > 0).then(|| histogram.min()),
-        (Values::Trend(histogram), Aggregate::Max) => (histogram.count() > 0).then(|| histogram.max()),
+        (Values::Trend(histogram), Aggregate::Min) => {
+            (histogram.count() > 0).then(|| histogram.min())
+        }
+        (Values::Trend(histogram), Aggregate::Max) => {
+            (histogram.count() > 0).then(|| histogram.max())
+        }
         (Values::Trend(histogram), Aggregate::Quantile(quantile)) => histogram.quantile(quantile),
         _ => None,
     }
@@ -215,18 +247,35 @@ mod tests {
 
     #[test]
     fn keys_with_spaces_slashes_commas_and_colons_are_read() {
-        let (metric, tags) = parse_key("http_req_duration{name:GET /a/b?x=1,2, scenario:my scenario}").unwrap();
+        let (metric, tags) =
+            parse_key("http_req_duration{name:GET /a/b?x=1,2, scenario:my scenario}").unwrap();
         assert_eq!(metric, "http_req_duration");
-        assert_eq!(tags, [("name".into(), "GET /a/b?x=1,2".into()), ("scenario".to_string(), "my scenario".to_string())]);
-        assert_eq!(parse_key("m{url:http://a:1/b}").unwrap().1, [("url".to_string(), "http://a:1/b".to_string())]);
+        assert_eq!(
+            tags,
+            [
+                ("name".into(), "GET /a/b?x=1,2".into()),
+                ("scenario".to_string(), "my scenario".to_string())
+            ]
+        );
+        assert_eq!(
+            parse_key("m{url:http://a:1/b}").unwrap().1,
+            [("url".to_string(), "http://a:1/b".to_string())]
+        );
     }
 
     #[test]
     fn a_threshold_wants_a_metric_that_is_there_and_an_aggregate_of_its_kind() {
         let check = |source: &str, kind| Threshold::parse("seen", source).unwrap().check(kind);
-        assert!(check("p(95)<1", Some(Kind::Trend)).is_ok() && check("rate<1", Some(Kind::Counter)).is_ok());
-        assert!(check("p(95)<1", Some(Kind::Rate)).unwrap_err().contains("does not apply to a rate"));
-        assert!(check("value<1", Some(Kind::Counter)).unwrap_err().contains("use one of: count, rate"));
+        assert!(
+            check("p(95)<1", Some(Kind::Trend)).is_ok()
+                && check("rate<1", Some(Kind::Counter)).is_ok()
+        );
+        assert!(check("p(95)<1", Some(Kind::Rate))
+            .unwrap_err()
+            .contains("does not apply to a rate"));
+        assert!(check("value<1", Some(Kind::Counter))
+            .unwrap_err()
+            .contains("use one of: count, rate"));
         assert!(check("rate<1", None).unwrap_err().contains("there is no metric 'seen'"));
     }
 
@@ -242,7 +291,9 @@ mod tests {
             let parsed = Threshold::parse("m", source).unwrap();
             assert_eq!((parsed.comparison, parsed.limit), (comparison, limit), "{source}");
             match (parsed.aggregate, aggregate) {
-                (Aggregate::Quantile(got), Aggregate::Quantile(want)) => assert!((got - want).abs() < 1e-12),
+                (Aggregate::Quantile(got), Aggregate::Quantile(want)) => {
+                    assert!((got - want).abs() < 1e-12)
+                }
                 (got, want) => assert_eq!(got, want),
             }
         }

@@ -75,7 +75,9 @@ mod tests {
 
     fn pauses_ms(given: &[(u32, u32, u64)]) -> Vec<Option<u128>> {
         let mut backoff = Backoff::default();
-        let after = |(made, answered, took_ms): &(u32, u32, u64)| backoff.after(&attempts(*made, *answered), Duration::from_millis(*took_ms));
+        let after = |(made, answered, took_ms): &(u32, u32, u64)| {
+            backoff.after(&attempts(*made, *answered), Duration::from_millis(*took_ms))
+        };
         given.iter().map(after).map(|pause| pause.map(|pause| pause.as_millis())).collect()
     }
 
@@ -88,7 +90,10 @@ mod tests {
 
     #[test]
     fn an_answer_begins_anew_and_iterations_that_wait_or_ask_nothing_are_left_alone() {
-        assert_eq!(pauses_ms(&[(1, 0, 1), (1, 0, 1), (2, 1, 1), (1, 0, 1)]), [Some(10), Some(20), None, Some(10)]);
+        assert_eq!(
+            pauses_ms(&[(1, 0, 1), (1, 0, 1), (2, 1, 1), (1, 0, 1)]),
+            [Some(10), Some(20), None, Some(10)]
+        );
         assert_eq!(pauses_ms(&[(1, 0, 51), (0, 0, 0), (3, 3, 0)]), [None, None, None]);
     }
 }

@@ -35,28 +35,57 @@ impl Machine {
     /// The most VUs that it holds, and why no more; `None` where nothing is known.
     pub fn most_vus(&self, has_script: bool) -> Option<(u64, String)> {
         let bytes = if has_script { LEAST_VU_BYTES } else { LEAST_PLAIN_BYTES };
-        let by_memory =
-            self.free_bytes.map(|free| (free / bytes, format!("{} MiB of memory are free, and a VU takes {} KiB or more", free >> 20, bytes >> 10)));
+        let by_memory = self.free_bytes.map(|free| {
+            (
+                free / bytes,
+                format!(
+                    "{} MiB of memory are free, and a VU takes {} KiB or more",
+                    free >> 20,
+                    bytes >> 10
+                ),
+            )
+        });
         let maps = self.memory_maps.filter(|_| has_script);
-        let by_maps = maps.map(|maps| (maps / MAPS_OF_VU, format!("vm.max_map_count is {}, and a VU takes two maps", grouped(maps))));
+        let by_maps = maps.map(|maps| {
+            (
+                maps / MAPS_OF_VU,
+                format!("vm.max_map_count is {}, and a VU takes two maps", grouped(maps)),
+            )
+        });
         by_memory.into_iter().chain(by_maps).min_by_key(|(vus, _)| *vus)
     }
 }
 
 /// What is too much of the load at that level, each mistake with its place.
-pub fn mistakes(options: &Options, options_json: &Value, level: f64, has_script: bool, machine: &Machine) -> Vec<String> {
+pub fn mistakes(
+    options: &Options,
+    options_json: &Value,
+    level: f64,
+    has_script: bool,
+    machine: &Machine,
+) -> Vec<String> {
     let mut found = Vec::new();
     for scenario in &options.scenarios {
         match &scenario.executor {
-            Executor::SharedIterations { iterations, .. } | Executor::PerVuIterations { iterations, .. } if *iterations > MOST_ITERATIONS => {
-                let (place, given, most) =
-                    (place(options_json, scenario, "iterations", "iterations"), grouped(*iterations), grouped(MOST_ITERATIONS));
+            Executor::SharedIterations { iterations, .. }
+            | Executor::PerVuIterations { iterations, .. }
+                if *iterations > MOST_ITERATIONS =>
+            {
+                let (place, given, most) = (
+                    place(options_json, scenario, "iterations", "iterations"),
+                    grouped(*iterations),
+                    grouped(MOST_ITERATIONS),
+                );
                 found.push(format!("{place}: {given} is more than {most}, up to which JavaScript counts exactly; give fewer, or a duration"));
             }
             Executor::Open { rate_per_s, .. } if rate_per_s.peak() * level > MOST_PER_S => {
-                let key = if scenario.executor_name.starts_with("ramping") { "stages" } else { "rate" };
+                let key =
+                    if scenario.executor_name.starts_with("ramping") { "stages" } else { "rate" };
                 let place = place(options_json, scenario, key, key);
-                found.push(format!("{place}: {}; use a lower rate", too_fast(rate_per_s.peak() * level)));
+                found.push(format!(
+                    "{place}: {}; use a lower rate",
+                    too_fast(rate_per_s.peak() * level)
+                ));
             }
             _ => {}
         }
@@ -68,10 +97,19 @@ pub fn mistakes(options: &Options, options_json: &Value, level: f64, has_script:
 /// That arrivals come faster than any generator sends them.
 fn too_fast(per_s: f64) -> String {
     let shown = if per_s < 1e15 { grouped(per_s as u64) } else { format!("{per_s:.3e}") };
-    format!("{shown} arrivals per second are more than {}, and no generator sends as many", grouped(MOST_PER_S as u64))
+    format!(
+        "{shown} arrivals per second are more than {}, and no generator sends as many",
+        grouped(MOST_PER_S as u64)
+    )
 }
 
-fn too_many_vus(options: &Options, options_json: &Value, level: f64, has_script: bool, machine: &Machine) -> Option<String> {
+fn too_many_vus(
+    options: &Options,
+    options_json: &Value,
+    level: f64,
+    has_script: bool,
+    machine: &Machine,
+) -> Option<String> {
     let (most, why) = machine.most_vus(has_script)?;
     let needed = |scenario: &Scenario| options.segment.share(vus_at_start(scenario, level));
     let all = options.scenarios.iter().map(needed).fold(0, u64::saturating_add);
@@ -80,11 +118,14 @@ fn too_many_vus(options: &Options, options_json: &Value, level: f64, has_script:
     }
     let largest = options.scenarios.iter().max_by_key(|scenario| needed(scenario))?;
     let (shortcut, key) = match &largest.executor {
-        Executor::Closed { .. } if largest.executor_name.starts_with("ramping") => ("stages", "stages"),
+        Executor::Closed { .. } if largest.executor_name.starts_with("ramping") => {
+            ("stages", "stages")
+        }
         Executor::Open { .. } => ("vus", "preAllocatedVUs"),
         _ => ("vus", "vus"),
     };
-    let (place, all, most) = (place(options_json, largest, shortcut, key), grouped(all), grouped(most));
+    let (place, all, most) =
+        (place(options_json, largest, shortcut, key), grouped(all), grouped(most));
     Some(format!(
         "{place}: {all} VUs are more than this machine holds, {most}: {why}; use fewer VUs, or share them among machines (executionSegment)"
     ))
@@ -93,7 +134,9 @@ fn too_many_vus(options: &Options, options_json: &Value, level: f64, has_script:
 /// Where the options state it: in a scenario, or by one of k6's shortcuts.
 fn place(options_json: &Value, scenario: &Scenario, shortcut: &str, key: &str) -> String {
     match options_json.get("scenarios") {
-        Some(scenarios) if !scenarios.is_null() => format!("options.scenarios.{}.{key}", scenario.name),
+        Some(scenarios) if !scenarios.is_null() => {
+            format!("options.scenarios.{}.{key}", scenario.name)
+        }
         _ => format!("options.{shortcut}"),
     }
 }
@@ -149,8 +192,7 @@ mod tests {
 
     #[test]
     fn what_no_machine_makes_is_refused_with_its_bound_and_why() {
-        let open =
-            |rate: f64| json!({"scenarios": {"a": {"executor": "constant-arrival-rate", "rate": rate, "duration": "1s", "preAllocatedVUs": 1}}});
+        let open = |rate: f64| json!({"scenarios": {"a": {"executor": "constant-arrival-rate", "rate": rate, "duration": "1s", "preAllocatedVUs": 1}}});
         for (options, words) in [
             (
                 json!({"vus": 99_999_999_999u64, "duration": "1s"}),
@@ -170,7 +212,9 @@ mod tests {
     #[test]
     fn a_level_counts_and_vus_without_a_script_are_small() {
         let many = json!({"vus": 10_000, "duration": "1s"});
-        assert!(found(many.clone(), 1.0, true).is_empty() && found(many.clone(), 2.0, false).is_empty());
+        assert!(
+            found(many.clone(), 1.0, true).is_empty() && found(many.clone(), 2.0, false).is_empty()
+        );
         assert!(found(many, 2.0, true)[0].starts_with("options.vus: 20,000 VUs"));
     }
 
@@ -190,7 +234,11 @@ mod tests {
         assert_eq!(most, 100_000.0);
         assert!(check_level(0.0, most).is_ok() && check_level(most, most).is_ok());
         for level in [1e300, f64::NAN, f64::INFINITY, -1.0, 100_001.0] {
-            assert!(check_level(level, most).is_err_and(|why| why.contains("10,000,000 arrivals per second")), "{level}");
+            assert!(
+                check_level(level, most)
+                    .is_err_and(|why| why.contains("10,000,000 arrivals per second")),
+                "{level}"
+            );
         }
     }
 }

@@ -55,7 +55,14 @@ impl Client {
     pub fn new(network: Rc<Network>, vu: u64) -> Self {
         let from = network.rules.network.local_ip_of(vu);
         let allowance = Allowance::new(network.rules.bodies.clone());
-        Self { network, from, allowance, idle: RefCell::default(), shared: RefCell::default(), first: Mutex::default() }
+        Self {
+            network,
+            from,
+            allowance,
+            idle: RefCell::default(),
+            shared: RefCell::default(),
+            first: Mutex::default(),
+        }
     }
 
     pub fn close_idle(&self) {
@@ -65,21 +72,32 @@ impl Client {
 
     /// Carries out one request; never fails, a failure is part of the response.
     pub async fn perform(&self, request: &HttpRequest) -> Box<HttpResponse> {
-        self.carry_out(Outgoing { request, message: None, allowance: &self.allowance }, Instant::now()).await
+        self.carry_out(
+            Outgoing { request, message: None, allowance: &self.allowance },
+            Instant::now(),
+        )
+        .await
     }
 
     /// The same for a request that was called for at a moment just past.
     pub async fn repeat(&self, repeated: &Repeated, called: Instant) -> Box<HttpResponse> {
         let is_shown = self.network.rules.network.http_debug != HttpDebug::Nothing;
         let message = (!is_shown).then_some(repeated.message.as_slice());
-        self.carry_out(Outgoing { request: &repeated.request, message, allowance: &self.allowance }, called).await
+        self.carry_out(
+            Outgoing { request: &repeated.request, message, allowance: &self.allowance },
+            called,
+        )
+        .await
     }
 
     async fn carry_out(&self, outgoing: Outgoing<'_>, called: Instant) -> Box<HttpResponse> {
         let (rules, request) = (&self.network.rules, outgoing.request);
         // A message that was made beforehand was looked at then.
         if let Some(message) = outgoing.message.map_or_else(|| refusal::of(request), |_| None) {
-            return Box::new(HttpResponse::failed(Failure { code: code::GENERIC, message }, Timings::default()));
+            return Box::new(HttpResponse::failed(
+                Failure { code: code::GENERIC, message },
+                Timings::default(),
+            ));
         }
         let mut began = called;
         if let Some(pace) = &rules.pace {
@@ -96,9 +114,14 @@ impl Client {
             return Box::new(HttpResponse::failed(timed_out(), timings));
         }
         let due = began.checked_add(request.timeout);
-        let attempted = self.network.deadlines.until(due, pin!(self.attempt(outgoing, began, &mut timings))).await;
+        let attempted = self
+            .network
+            .deadlines
+            .until(due, pin!(self.attempt(outgoing, began, &mut timings)))
+            .await;
         let result = attempted.unwrap_or_else(|| Err(timed_out()));
-        let mut response = result.unwrap_or_else(|failure| Box::new(HttpResponse::failed(failure, timings)));
+        let mut response =
+            result.unwrap_or_else(|failure| Box::new(HttpResponse::failed(failure, timings)));
         response.took = began.elapsed();
         if shown != HttpDebug::Nothing {
             debug::show_response(shown, &response, &rules.secrets);
@@ -107,7 +130,12 @@ impl Client {
     }
 
     /// The response, decoded.
-    async fn attempt(&self, outgoing: Outgoing<'_>, began: Instant, timings: &mut Timings) -> Result<Box<HttpResponse>, Failure> {
+    async fn attempt(
+        &self,
+        outgoing: Outgoing<'_>,
+        began: Instant,
+        timings: &mut Timings,
+    ) -> Result<Box<HttpResponse>, Failure> {
         let response = self.exchange(outgoing, began, timings).await?;
         if !response.is_coded {
             return Ok(response);
@@ -115,7 +143,12 @@ impl Client {
         Ok(Box::pin(decoded(response, outgoing.request, &self.allowance)).await)
     }
 
-    async fn exchange(&self, outgoing: Outgoing<'_>, mut began: Instant, timings: &mut Timings) -> Result<Box<HttpResponse>, Failure> {
+    async fn exchange(
+        &self,
+        outgoing: Outgoing<'_>,
+        mut began: Instant,
+        timings: &mut Timings,
+    ) -> Result<Box<HttpResponse>, Failure> {
         let request = outgoing.request;
         let origin = &request.address.origin;
         // The server closed a connection while the request was on its way: only a request that changes nothing may be
@@ -129,31 +162,37 @@ impl Client {
             let ready = Instant::now();
             timings.blocked = milliseconds(began, ready);
             match link {
-                Link::Http1(mut connection) => match connection.exchange(outgoing, ready, timings).await {
-                    Ok((response, keep_alive)) => {
-                        if keep_alive && self.network.rules.reuse {
-                            self.idle.borrow_mut().push((origin.clone(), connection));
+                Link::Http1(mut connection) => {
+                    match connection.exchange(outgoing, ready, timings).await {
+                        Ok((response, keep_alive)) => {
+                            if keep_alive && self.network.rules.reuse {
+                                self.idle.borrow_mut().push((origin.clone(), connection));
+                            }
+                            return Ok(response);
                         }
-                        return Ok(response);
-                    }
-                    Err(error) if reused && is_closed(&error) && may_repeat() => {}
-                    Err(error) => {
-                        timings.waiting = milliseconds(ready, Instant::now());
-                        return Err(failures::of_exchange(&error));
-                    }
-                },
-                Link::Http2(http2) => match Box::pin(http2.exchange(request, &self.allowance, timings)).await {
-                    Ok(response) => return Ok(response),
-                    Err(broken) => {
-                        if broken.is_gone {
-                            self.shared.borrow_mut().retain(|(_, known)| !Rc::ptr_eq(known, &http2));
-                        }
-                        if !(broken.is_gone && reused && may_repeat()) {
+                        Err(error) if reused && is_closed(&error) && may_repeat() => {}
+                        Err(error) => {
                             timings.waiting = milliseconds(ready, Instant::now());
-                            return Err(broken.failure);
+                            return Err(failures::of_exchange(&error));
                         }
                     }
-                },
+                }
+                Link::Http2(http2) => {
+                    match Box::pin(http2.exchange(request, &self.allowance, timings)).await {
+                        Ok(response) => return Ok(response),
+                        Err(broken) => {
+                            if broken.is_gone {
+                                self.shared
+                                    .borrow_mut()
+                                    .retain(|(_, known)| !Rc::ptr_eq(known, &http2));
+                            }
+                            if !(broken.is_gone && reused && may_repeat()) {
+                                timings.waiting = milliseconds(ready, Instant::now());
+                                return Err(broken.failure);
+                            }
+                        }
+                    }
+                }
             }
             began = Instant::now();
         }
@@ -179,13 +218,21 @@ impl Client {
 
     /// A connection to use, and whether it was there already. Requests that come at once to a server that may speak
     /// HTTP/2 wait for the first of them to find out.
-    async fn open(&self, request: &HttpRequest, timings: &mut Timings) -> Result<(Link, bool), Failure> {
+    async fn open(
+        &self,
+        request: &HttpRequest,
+        timings: &mut Timings,
+    ) -> Result<(Link, bool), Failure> {
         let origin = &request.address.origin;
         if origin.is_nowhere() {
             return Err(request.address.mistake());
         }
         let reuse = self.network.rules.reuse;
-        let turn = if origin.tls && reuse && !self.network.is_http1_only(origin) { Some(self.first.lock().await) } else { None };
+        let turn = if origin.tls && reuse && !self.network.is_http1_only(origin) {
+            Some(self.first.lock().await)
+        } else {
+            None
+        };
         if let Some(link) = turn.as_ref().and_then(|_| self.take_kept(origin)) {
             return Ok((link, true));
         }
@@ -207,5 +254,8 @@ fn is_same(known: &Rc<Origin>, origin: &Rc<Origin>) -> bool {
 }
 
 fn is_closed(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe)
+    matches!(
+        error.kind(),
+        io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe
+    )
 }

@@ -17,7 +17,10 @@ const TICK: Duration = Duration::from_millis(50);
 
 pub async fn run(worker: Rc<Worker>, at: usize, slots: Vec<Slot>) {
     let context = Context::new(worker.clone(), at);
-    let Executor::Closed { vus, graceful_ramp_down, think_time } = &context.scenario().executor else { return };
+    let Executor::Closed { vus, graceful_ramp_down, think_time } = &context.scenario().executor
+    else {
+        return;
+    };
     let wanted = Rc::new(Wanted { target: Cell::new(Some(0)), changed: Notify::new() });
     let mut slots = slots.into_iter();
     let mut running: Vec<Running> = Vec::new();
@@ -30,11 +33,16 @@ pub async fn run(worker: Rc<Worker>, at: usize, slots: Vec<Slot>) {
         if elapsed_s >= vus.duration_s() {
             break;
         }
-        let total = worker.shared.options.segment.share(worker.shared.options.vus_at(at, elapsed_s, worker.followed().value));
+        let total = worker.shared.options.segment.share(worker.shared.options.vus_at(
+            at,
+            elapsed_s,
+            worker.followed().value,
+        ));
         worker.watch.deny(total.saturating_sub(worker.shared.vu_cap));
         let mine = worker.share_of(total.min(worker.shared.vu_cap));
         while (running.len() as u64) < mine && context.may_begin() {
-            let slot = match slots.next().map_or_else(|| worker.new_slot(context.term.clone()), Ok) {
+            let slot = match slots.next().map_or_else(|| worker.new_slot(context.term.clone()), Ok)
+            {
                 Ok(slot) => slot,
                 Err(error) => {
                     context.show_error(&error);
@@ -43,9 +51,14 @@ pub async fn run(worker: Rc<Worker>, at: usize, slots: Vec<Slot>) {
             };
             context.adopt(&slot);
             let number = running.len() as u64;
-            let stream = ((at as u64) << 48) + number * worker.shared.threads as u64 + worker.index as u64;
+            let stream =
+                ((at as u64) << 48) + number * worker.shared.threads as u64 + worker.index as u64;
             let cut = slot.cut.clone();
-            let vu = Vu { slot, number, thinking: Thinking::new(*think_time, worker.shared.seed, stream) };
+            let vu = Vu {
+                slot,
+                number,
+                thinking: Thinking::new(*think_time, worker.shared.seed, stream),
+            };
             let task = tokio::task::spawn_local(serve(context.clone(), vu, wanted.clone()));
             running.push(Running { task, cut, unwanted_from_s: None });
         }

@@ -8,7 +8,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use plimsoll_core::histogram::Histogram;
 use plimsoll_core::options::Options;
-use plimsoll_core::record::{Delta, Kind, Metric, Overflow, Recorder, TagSetId, Tags, Values, MAX_TAG_SETS};
+use plimsoll_core::record::{
+    Delta, Kind, Metric, Overflow, Recorder, TagSetId, Tags, Values, MAX_TAG_SETS,
+};
 use plimsoll_core::snapshot::{Counts, SeriesMap};
 use plimsoll_core::sums::{Sums, Wanted};
 use plimsoll_core::threshold::{Threshold, Verdict};
@@ -63,13 +65,19 @@ impl Totals {
     pub fn beginning(options: &Options) -> Self {
         let dropped = options.watches_dropped_iterations().then_some("dropped_iterations");
         let expected = expected_response();
-        let named = options.thresholds.iter().map(|threshold| (threshold.metric.as_str(), &threshold.tags));
+        let named =
+            options.thresholds.iter().map(|threshold| (threshold.metric.as_str(), &threshold.tags));
         let shown = options.shown.iter().map(|shown| (shown.metric.as_str(), &shown.tags));
         let sums = Sums::watching(named.chain(shown).chain([("http_req_duration", &expected)]));
         let mut totals = Self { sums, ..Self::default() };
         for name in ["data_sent", "data_received"].into_iter().chain(dropped) {
             let metric = Metric { name: name.to_owned(), kind: Kind::Counter, is_time: false };
-            totals.sums.add(&Delta { epoch: 0, metric, tags: Tags::default(), values: Values::empty(Kind::Counter) });
+            totals.sums.add(&Delta {
+                epoch: 0,
+                metric,
+                tags: Tags::default(),
+                values: Values::empty(Kind::Counter),
+            });
         }
         totals
     }
@@ -81,7 +89,9 @@ impl Totals {
 
     fn count_answers(&mut self, deltas: &[Delta]) {
         for delta in deltas.iter().filter(|delta| delta.metric.name == "http_req_failed") {
-            let Values::Rate { total, .. } = delta.values else { continue };
+            let Values::Rate { total, .. } = delta.values else {
+                continue;
+            };
             self.requests += total;
             self.answered += if delta.tags.get("status") == Some("0") { 0 } else { total };
         }
@@ -148,12 +158,19 @@ impl Second {
     /// Its series; those of arrivals of earlier levels come last and say their epoch.
     fn series(&self) -> Vec<Value> {
         let epoch_of = |epoch: u32| (epoch < self.epoch).then_some(epoch);
-        self.series.iter().rev().flat_map(|(epoch, series)| series.to_json(epoch_of(*epoch))).collect()
+        self.series
+            .iter()
+            .rev()
+            .flat_map(|(epoch, series)| series.to_json(epoch_of(*epoch)))
+            .collect()
     }
 
     /// Arrivals of earlier levels that ended in it, or had not ended at its end.
     fn earlier(&self) -> Vec<Value> {
-        self.arrivals.range(..self.epoch).filter_map(|(epoch, arrivals)| arrivals.to_json(*epoch)).collect()
+        self.arrivals
+            .range(..self.epoch)
+            .filter_map(|(epoch, arrivals)| arrivals.to_json(*epoch))
+            .collect()
     }
 }
 
@@ -161,7 +178,8 @@ impl Collector<'_> {
     /// Gathers until every thread has ended or is deaf; a snapshot is due when all others told their second.
     pub fn gather(&self, parts: &Receiver<Part>, totals: &mut Totals, deaf: &mut Deaf) {
         let mut open: BTreeMap<u32, Second> = BTreeMap::new();
-        let (mut running, mut telling, mut cpu_s) = (self.threads, self.threads, limits::process_cpu_s());
+        let (mut running, mut telling, mut cpu_s) =
+            (self.threads, self.threads, limits::process_cpu_s());
         while running > 0 {
             let found = deaf.look((self.is_over)());
             if found > 0 {
@@ -212,7 +230,9 @@ impl Collector<'_> {
     fn publish(&self, number: u32, second: &Second, totals: &mut Totals, cpu_s: &mut f64) {
         totals.seconds = second.elapsed_s.min(f64::from(number + 1));
         let vus = second.counts.vus;
-        totals.vus_min_max = Some(totals.vus_min_max.map_or((vus, vus), |(low, high)| (low.min(vus), high.max(vus))));
+        totals.vus_min_max = Some(
+            totals.vus_min_max.map_or((vus, vus), |(low, high)| (low.min(vus), high.max(vus))),
+        );
         totals.vus_max = totals.vus_max.max(second.counts.vus_max);
         if let Some(samples) = &self.vus {
             samples.add(vus, second.counts.vus_max);
@@ -259,7 +279,9 @@ impl Collector<'_> {
             return;
         }
         let failed = self.thresholds.iter().find(|threshold| {
-            threshold.abort_on_fail && totals.seconds >= threshold.delay_abort_s && threshold.judge(&totals.sums, totals.seconds).0 == Verdict::Failed
+            threshold.abort_on_fail
+                && totals.seconds >= threshold.delay_abort_s
+                && threshold.judge(&totals.sums, totals.seconds).0 == Verdict::Failed
         });
         if let Some(threshold) = failed {
             let what = format!("{}: {}", threshold.key, threshold.source);
@@ -312,7 +334,8 @@ impl Places {
             return;
         }
         let check = delta.tags.get("check").filter(|_| is_check);
-        let place = (delta.tags.get("group").unwrap_or_default().to_owned(), check.map(str::to_owned));
+        let place =
+            (delta.tags.get("group").unwrap_or_default().to_owned(), check.map(str::to_owned));
         let (passes, fails) = passes_and_fails(&delta.values).unwrap_or_default();
         let counts = self.counts.entry(place.clone()).or_insert_with(|| {
             self.order.push(place);

@@ -101,18 +101,29 @@ impl Connection {
             Stream::Plain(tcp) => tcp,
             Stream::Tls(tls) => tls.get_ref().0.tcp(),
         };
-        !matches!(tcp.try_read(&mut [0u8; 1]), Err(error) if error.kind() == io::ErrorKind::WouldBlock) || !self.buffer.is_empty()
+        !matches!(tcp.try_read(&mut [0u8; 1]), Err(error) if error.kind() == io::ErrorKind::WouldBlock)
+            || !self.buffer.is_empty()
     }
 
     /// The response to a request that is to be sent, from `ready` on, and whether the connection may be used again. Adds
     /// the phases to `timings`.
-    pub async fn exchange(&mut self, outgoing: Outgoing<'_>, ready: Instant, timings: &mut Timings) -> io::Result<(Box<HttpResponse>, bool)> {
+    pub async fn exchange(
+        &mut self,
+        outgoing: Outgoing<'_>,
+        ready: Instant,
+        timings: &mut Timings,
+    ) -> io::Result<(Box<HttpResponse>, bool)> {
         let exchanged = self.send_and_receive(outgoing, ready, timings).await;
         // A server that reads no more may have answered; where it has not, the sending is what failed.
         exchanged.map_err(|error| self.outbox.error.take().unwrap_or(error))
     }
 
-    async fn send_and_receive(&mut self, outgoing: Outgoing<'_>, ready: Instant, timings: &mut Timings) -> io::Result<(Box<HttpResponse>, bool)> {
+    async fn send_and_receive(
+        &mut self,
+        outgoing: Outgoing<'_>,
+        ready: Instant,
+        timings: &mut Timings,
+    ) -> io::Result<(Box<HttpResponse>, bool)> {
         let Outgoing { request, message, allowance } = outgoing;
         (self.received, self.most_received) = (0, None);
         self.send(request, message)?;
@@ -135,7 +146,14 @@ impl Connection {
         let (body, is_whole) = if request.goes_on_after(head.status, head.moves) {
             (Bytes::new(), self.pass_over(head.framing).await?)
         } else {
-            (self.read_body(head.framing, (!request.discards(head.is_coded)).then_some(&mut claim)).await?, true)
+            (
+                self.read_body(
+                    head.framing,
+                    (!request.discards(head.is_coded)).then_some(&mut claim),
+                )
+                .await?,
+                true,
+            )
         };
         let finished = Instant::now();
         timings.sending = milliseconds(ready, sent);
@@ -170,7 +188,11 @@ impl Connection {
     }
 
     /// The head of the final response, and its bytes where they are wanted.
-    async fn read_head(&mut self, request: &HttpRequest, is_wanted: bool) -> io::Result<(ResponseHead, Bytes)> {
+    async fn read_head(
+        &mut self,
+        request: &HttpRequest,
+        is_wanted: bool,
+    ) -> io::Result<(ResponseHead, Bytes)> {
         loop {
             let Some(head) = self.last.read(&self.buffer, &request.method)? else {
                 self.fill().await?;
@@ -232,7 +254,11 @@ impl Connection {
             return Err(io::ErrorKind::QuotaExceeded.into());
         }
         // More at once where a long body comes.
-        self.buffer.reserve(if self.received > MOST_BUFFERED_BYTES as u64 { LARGE_READ_BYTES } else { READ_BYTES });
+        self.buffer.reserve(if self.received > MOST_BUFFERED_BYTES as u64 {
+            LARGE_READ_BYTES
+        } else {
+            READ_BYTES
+        });
         let Self { stream, buffer, outbox, .. } = self;
         let read = poll_fn(|context| {
             if !outbox.is_empty() {
@@ -262,7 +288,8 @@ const FRAMING_HEADERS: [&str; 3] = ["content-length", "transfer-encoding", "trai
 
 /// The request must be one that is not refused (`refusal`): its texts are written as they are.
 fn write_head(head: &mut Vec<u8>, request: &HttpRequest, proxy: Option<&Proxy>) {
-    let mut put = |parts: &[&str]| parts.iter().for_each(|part| head.extend_from_slice(part.as_bytes()));
+    let mut put =
+        |parts: &[&str]| parts.iter().for_each(|part| head.extend_from_slice(part.as_bytes()));
     let address = &request.address;
     put(&[&request.method, " "]);
     if proxy.is_some() {

@@ -37,7 +37,11 @@ struct Place<'a> {
 
 impl Deadlines {
     /// The work's result, or `None` if it is not there when it is due; without a moment it never is.
-    pub fn until<'a, Work: Future>(&'a self, due: Option<Instant>, mut work: Pin<&'a mut Work>) -> impl Future<Output = Option<Work::Output>> + 'a {
+    pub fn until<'a, Work: Future>(
+        &'a self,
+        due: Option<Instant>,
+        mut work: Pin<&'a mut Work>,
+    ) -> impl Future<Output = Option<Work::Output>> + 'a {
         let mut place = Place { deadlines: self, at: None };
         poll_fn(move |context| {
             if let Poll::Ready(output) = work.as_mut().poll(context) {
@@ -67,7 +71,8 @@ impl Deadlines {
     fn wake_due(&self) {
         let now = Instant::now();
         let noted = self.noted.borrow();
-        let (due, later): (Vec<&Note>, Vec<&Note>) = noted.places.iter().flatten().partition(|note| note.due <= now);
+        let (due, later): (Vec<&Note>, Vec<&Note>) =
+            noted.places.iter().flatten().partition(|note| note.due <= now);
         due.iter().for_each(|note| note.waker.wake_by_ref());
         self.nearest.set(later.iter().map(|note| note.due).min());
     }
@@ -138,7 +143,10 @@ mod tests {
             assert_eq!(deadlines.until(long, pin!(async { 1 })).await, Some(1));
             assert_eq!(deadlines.until(long, pin!(tokio::task::yield_now())).await, Some(()));
             // A later limit is noted first; the nearer one still comes in time.
-            let (slow, endless) = (pin!(tokio::time::sleep(Duration::from_millis(60))), pin!(std::future::pending::<()>()));
+            let (slow, endless) = (
+                pin!(tokio::time::sleep(Duration::from_millis(60))),
+                pin!(std::future::pending::<()>()),
+            );
             let (slow, cut) = (deadlines.until(long, slow), deadlines.until(after_ms(20), endless));
             assert_eq!(futures_util::future::join(slow, cut).await, (Some(()), None));
             assert_eq!(deadlines.until(None, pin!(yields_twice())).await, Some(()));
@@ -155,8 +163,11 @@ mod tests {
     #[tokio::test(flavor = "current_thread")]
     async fn limits_of_many_pieces_of_work_end_them_all() {
         with_deadlines(async |deadlines| {
-            let limited = |ms: u64| async move { deadlines.until(after_ms(ms), pin!(std::future::pending::<()>())).await };
-            let outcomes = futures_util::future::join_all((0..50).map(|at| limited(10 + at % 7))).await;
+            let limited = |ms: u64| async move {
+                deadlines.until(after_ms(ms), pin!(std::future::pending::<()>())).await
+            };
+            let outcomes =
+                futures_util::future::join_all((0..50).map(|at| limited(10 + at % 7))).await;
             assert!(outcomes.iter().all(Option::is_none));
         })
         .await;

@@ -47,7 +47,10 @@ impl Deaf {
         }
         self.looked = Instant::now();
         let most = if is_over { AT_END } else { MAX_COMPUTE + BEYOND };
-        let found = self.threads.iter_mut().map(|heard| usize::from(heard.look(gap.min(MOST_OF_A_LOOK), most)));
+        let found = self
+            .threads
+            .iter_mut()
+            .map(|heard| usize::from(heard.look(gap.min(MOST_OF_A_LOOK), most)));
         found.sum()
     }
 
@@ -66,7 +69,8 @@ impl Heard {
     /// Whether it is found to be deaf now.
     fn look(&mut self, gap: Duration, most: Duration) -> bool {
         let latest = self.signs.latest();
-        self.silent = if latest == self.latest && latest != 0 { self.silent + gap } else { Duration::ZERO };
+        self.silent =
+            if latest == self.latest && latest != 0 { self.silent + gap } else { Duration::ZERO };
         self.latest = latest;
         let found = !self.is_deaf && self.silent >= most;
         self.is_deaf |= found;
@@ -126,11 +130,15 @@ mod tests {
         let (sender, held) = channel::<()>();
         let mut work = Work::begin("waits", move || held.recv().is_err()).unwrap();
         for _ in 0..3 {
-            assert!(matches!(work.wait(LOOK, true), Come::GoesOn), "no script runs, so none is deaf");
+            assert!(
+                matches!(work.wait(LOOK, true), Come::GoesOn),
+                "no script runs, so none is deaf"
+            );
         }
         drop(sender);
         assert!(matches!(work.wait(Duration::from_secs(60), true), Come::Done(true)));
-        let mut work = Work::<()>::begin("panics", || std::panic::resume_unwind(Box::new(()))).unwrap();
+        let mut work =
+            Work::<()>::begin("panics", || std::panic::resume_unwind(Box::new(()))).unwrap();
         assert!(matches!(work.wait(Duration::from_secs(60), false), Come::Panicked));
     }
 }

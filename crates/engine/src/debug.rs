@@ -21,9 +21,17 @@ pub fn show_request(what: HttpDebug, request: &HttpRequest, secrets: &Secrets) {
 
 pub fn show_response(what: HttpDebug, response: &HttpResponse, secrets: &Secrets) {
     match &response.failure {
-        Some(failure) => plimsoll_script::tell!("INFO No response: {} (error code {})\n", secrets.redact(&failure.message), failure.code),
+        Some(failure) => plimsoll_script::tell!(
+            "INFO No response: {} (error code {})\n",
+            secrets.redact(&failure.message),
+            failure.code
+        ),
         None => {
-            let head = String::from_utf8_lossy(&response.head.0).replace("\r\n", "\n").trim_end().to_owned() + "\n";
+            let head = String::from_utf8_lossy(&response.head.0)
+                .replace("\r\n", "\n")
+                .trim_end()
+                .to_owned()
+                + "\n";
             show("Response", what, head, &response.body, secrets);
         }
     }

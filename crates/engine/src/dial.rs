@@ -74,9 +74,20 @@ impl Network {
     }
 
     /// Makes a connection; its phases go to `timings`.
-    pub async fn connect(&self, origin: &Origin, from: Option<IpAddr>, timings: &mut Timings) -> Result<Link, Failure> {
+    pub async fn connect(
+        &self,
+        origin: &Origin,
+        from: Option<IpAddr>,
+        timings: &mut Timings,
+    ) -> Result<Link, Failure> {
         let config = if origin.tls {
-            Some(self.rules.tls.config(&origin.host, origin.port).await.map_err(|message| Failure { code: code::TLS, message })?)
+            Some(
+                self.rules
+                    .tls
+                    .config(&origin.host, origin.port)
+                    .await
+                    .map_err(|message| Failure { code: code::TLS, message })?,
+            )
         } else {
             None
         };
@@ -87,10 +98,15 @@ impl Network {
             Some(proxy) => proxy.out_of_reach(failure),
             None => failure,
         };
-        let remote = self.locate(proxy.as_ref().map_or(origin, |proxy| &proxy.origin)).await.map_err(through)?;
+        let remote = self
+            .locate(proxy.as_ref().map_or(origin, |proxy| &proxy.origin))
+            .await
+            .map_err(through)?;
         let resolved = Instant::now();
         timings.looking_up = milliseconds(began, resolved);
-        let tcp = dial(remote, from, self.last_file).await.map_err(|error| through(self.failed(&error)))?;
+        let tcp = dial(remote, from, self.last_file)
+            .await
+            .map_err(|error| through(self.failed(&error)))?;
         let _ = tcp.set_nodelay(true);
         let wire = match &proxy {
             Some(proxy) => {
@@ -106,18 +122,30 @@ impl Network {
         timings.connecting = milliseconds(resolved, connected);
         let Some(config) = config else {
             let connection = Connection::new(wire.into(), remote, None);
-            return Ok(Link::Http1(Box::new(connection.through(proxy.filter(|proxy| proxy.takes_whole_url(origin))))));
+            return Ok(Link::Http1(Box::new(
+                connection.through(proxy.filter(|proxy| proxy.takes_whole_url(origin))),
+            )));
         };
-        let name = tls::server_name(&origin.host).map_err(|message| Failure { code: code::TLS, message })?;
-        let stream = TlsConnector::from(config).connect(name, Counted::new(wire)).await.map_err(|error| failures::of_exchange(&error))?;
+        let name = tls::server_name(&origin.host)
+            .map_err(|message| Failure { code: code::TLS, message })?;
+        let stream = TlsConnector::from(config)
+            .connect(name, Counted::new(wire))
+            .await
+            .map_err(|error| failures::of_exchange(&error))?;
         timings.tls_handshaking = milliseconds(connected, Instant::now());
         let session = stream.get_ref().1;
         let agreed = agreed(session);
         if session.alpn_protocol() == Some(b"h2") {
-            return Http2::begin(stream, remote, agreed).await.map(|http2| Link::Http2(Rc::new(http2)));
+            return Http2::begin(stream, remote, agreed)
+                .await
+                .map(|http2| Link::Http2(Rc::new(http2)));
         }
         self.http1_only.borrow_mut().insert((origin.host.clone(), origin.port));
-        Ok(Link::Http1(Box::new(Connection::new(Stream::Tls(Box::new(stream)), remote, Some(agreed)))))
+        Ok(Link::Http1(Box::new(Connection::new(
+            Stream::Tls(Box::new(stream)),
+            remote,
+            Some(agreed),
+        ))))
     }
 
     fn note_reached(&self, remote: SocketAddr) {
@@ -141,7 +169,10 @@ impl Network {
     fn allow(&self, origin: &Origin) -> Result<(), Failure> {
         let blocked = &self.rules.network.block_hostnames;
         if blocked.iter().any(|pattern| pattern.matches(&origin.host, origin.port)) {
-            return Err(Failure { code: code::BLOCKED_HOSTNAME, message: "hostname is blocked".into() });
+            return Err(Failure {
+                code: code::BLOCKED_HOSTNAME,
+                message: "hostname is blocked".into(),
+            });
         }
         Ok(())
     }
@@ -155,7 +186,10 @@ impl Network {
             None => SocketAddr::new(self.resolve(host).await?, port),
         };
         if network.blacklist_ips.iter().any(|range| range.contains(remote.ip())) {
-            return Err(Failure { code: code::BLACKLISTED_IP, message: "ip is blacklisted".into() });
+            return Err(Failure {
+                code: code::BLACKLISTED_IP,
+                message: "ip is blacklisted".into(),
+            });
         }
         Ok(remote)
     }
@@ -172,21 +206,35 @@ impl Network {
         }
         let found = tokio::net::lookup_host((host, 0)).await.map_err(|error| {
             self.refusals.note(&error);
-            let code = if error.to_string().contains("emporary") { code::DNS } else { code::NO_SUCH_HOST };
-            let message = if code == code::DNS { format!("lookup: {error}") } else { "lookup: no such host".into() };
+            let code =
+                if error.to_string().contains("emporary") { code::DNS } else { code::NO_SUCH_HOST };
+            let message = if code == code::DNS {
+                format!("lookup: {error}")
+            } else {
+                "lookup: no such host".into()
+            };
             Failure { code, message }
         })?;
         let ips = allowed(found.map(|address| address.ip()).collect(), dns.policy);
         if ips.is_empty() {
-            return Err(Failure { code: code::NO_SUCH_HOST, message: "lookup: no such host".into() });
+            return Err(Failure {
+                code: code::NO_SUCH_HOST,
+                message: "lookup: no such host".into(),
+            });
         }
         let ips: Rc<[IpAddr]> = ips.into();
-        self.names.borrow_mut().insert(host.to_owned(), Answer { ips: ips.clone(), got: Instant::now(), uses: 1 });
+        self.names
+            .borrow_mut()
+            .insert(host.to_owned(), Answer { ips: ips.clone(), got: Instant::now(), uses: 1 });
         Ok(choose(&ips, dns.select, 0))
     }
 }
 
-async fn dial(remote: SocketAddr, from: Option<IpAddr>, last_file: RawFd) -> std::io::Result<TcpStream> {
+async fn dial(
+    remote: SocketAddr,
+    from: Option<IpAddr>,
+    last_file: RawFd,
+) -> std::io::Result<TcpStream> {
     let socket = if remote.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
     // The kernel gives the lowest free number: all up to this one are in use.
     if socket.as_raw_fd() > last_file {
@@ -204,7 +252,10 @@ fn agreed(session: &ClientConnection) -> Tls {
         Some(ProtocolVersion::TLSv1_2) => "tls1.2",
         _ => "tls1.3",
     };
-    let suite = session.negotiated_cipher_suite().and_then(|suite| suite.suite().as_str()).unwrap_or_default();
+    let suite = session
+        .negotiated_cipher_suite()
+        .and_then(|suite| suite.suite().as_str())
+        .unwrap_or_default();
     // rustls writes TLS13_AES_128_GCM_SHA256, everybody else TLS_AES_128_GCM_SHA256.
     let cipher_suite = match suite.strip_prefix("TLS13_") {
         Some("AES_128_GCM_SHA256") => "TLS_AES_128_GCM_SHA256",
@@ -253,13 +304,20 @@ mod tests {
 
     #[test]
     fn policies_and_selections() {
-        let ips: Vec<IpAddr> = ["::1", "10.0.0.1", "10.0.0.2"].iter().map(|ip| ip.parse().unwrap()).collect();
+        let ips: Vec<IpAddr> =
+            ["::1", "10.0.0.1", "10.0.0.2"].iter().map(|ip| ip.parse().unwrap()).collect();
         let count = |policy| allowed(ips.clone(), policy).len();
-        assert_eq!([DnsPolicy::Any, DnsPolicy::OnlyIpv4, DnsPolicy::OnlyIpv6].map(count), [3, 2, 1]);
+        assert_eq!(
+            [DnsPolicy::Any, DnsPolicy::OnlyIpv4, DnsPolicy::OnlyIpv6].map(count),
+            [3, 2, 1]
+        );
         assert_eq!([DnsPolicy::PreferIpv4, DnsPolicy::PreferIpv6].map(count), [2, 1]);
         assert_eq!(allowed(ips[1..].to_vec(), DnsPolicy::PreferIpv6).len(), 2);
         assert_eq!(choose(&ips, DnsSelect::First, 5), ips[0]);
-        assert_eq!((0..4).map(|uses| choose(&ips, DnsSelect::RoundRobin, uses)).collect::<Vec<_>>(), [ips[0], ips[1], ips[2], ips[0]]);
+        assert_eq!(
+            (0..4).map(|uses| choose(&ips, DnsSelect::RoundRobin, uses)).collect::<Vec<_>>(),
+            [ips[0], ips[1], ips[2], ips[0]]
+        );
         assert!(ips.contains(&choose(&ips, DnsSelect::Random, 0)));
     }
 }

@@ -91,7 +91,9 @@ impl Context {
             started: Instant::now(),
             extent: match scenario.executor {
                 Executor::SharedIterations { iterations, .. } => Extent::Iterations(iterations),
-                Executor::PerVuIterations { vus, iterations, .. } => Extent::Iterations(vus.saturating_mul(iterations)),
+                Executor::PerVuIterations { vus, iterations, .. } => {
+                    Extent::Iterations(vus.saturating_mul(iterations))
+                }
                 _ => Extent::Time(scenario.duration()),
             },
         });
@@ -183,7 +185,8 @@ impl Context {
 
     /// Lets the thread's other work go on after an iteration: at once, if the script kept the thread for long.
     pub async fn give_turn(&self, slot: &Slot) {
-        let is_long = slot.vu.as_ref().is_some_and(|vu| vu.state.resumed.get().elapsed() > LONG_TURN);
+        let is_long =
+            slot.vu.as_ref().is_some_and(|vu| vu.state.resumed.get().elapsed() > LONG_TURN);
         if is_long {
             tokio::task::yield_now().await;
         } else {
@@ -224,7 +227,9 @@ impl Context {
         if worker.shared.options.no_vu_connection_reuse {
             slot.client.close_idle();
         }
-        if let Some(message) = slot.vu.as_ref().and_then(|vu| vu.state.test_aborted.borrow_mut().take()) {
+        if let Some(message) =
+            slot.vu.as_ref().and_then(|vu| vu.state.test_aborted.borrow_mut().take())
+        {
             (worker.shared.abort_test)(message);
             // As in k6, the iteration that ends the run counts; those that it interrupts do not.
             self.record(slot, arrival, started_s, lag_ms);
@@ -287,10 +292,22 @@ impl Context {
         let tags = own.unwrap_or_else(|| self.own_tags());
         let mut recorder = worker.recorder.borrow_mut();
         recorder.set_epoch(arrival.epoch);
-        recorder.add_all(tags, &[(worker.builtin.iterations, 1.0), (worker.builtin.iteration_duration, (now_s - started_s) * 1000.0)]);
+        recorder.add_all(
+            tags,
+            &[
+                (worker.builtin.iterations, 1.0),
+                (worker.builtin.iteration_duration, (now_s - started_s) * 1000.0),
+            ],
+        );
         if let Some(planned_s) = arrival.planned_s {
             let response_time_ms = (now_s - planned_s) * 1000.0;
-            recorder.add_all(tags, &[(worker.builtin.arrival_lag, lag_ms), (worker.builtin.iteration_response_time, response_time_ms)]);
+            recorder.add_all(
+                tags,
+                &[
+                    (worker.builtin.arrival_lag, lag_ms),
+                    (worker.builtin.iteration_response_time, response_time_ms),
+                ],
+            );
         }
     }
 
@@ -303,7 +320,8 @@ impl Context {
 
     fn own_tags(&self) -> TagSetId {
         self.own_tags.get().unwrap_or_else(|| {
-            let tags: Vec<(&str, &str)> = self.tags.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+            let tags: Vec<(&str, &str)> =
+                self.tags.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
             let id = self.worker.recorder.borrow_mut().tag_set(&tags);
             self.own_tags.set(Some(id));
             id
@@ -319,7 +337,8 @@ impl Context {
                 scenario: Some(self.facts.clone()),
                 tags: self.tags.clone(),
                 env: self.env.clone(),
-                number_in_scenario: shared.iteration_numbers[self.at].fetch_add(1, Ordering::Relaxed),
+                number_in_scenario: shared.iteration_numbers[self.at]
+                    .fetch_add(1, Ordering::Relaxed),
                 number_on_vu,
                 arrival_lag_ms: lag_ms,
             },
@@ -334,7 +353,9 @@ impl Context {
         let origin = Some((slot.number as u32, number_on_vu as u32));
         let job = self.job(number_on_vu, lag_ms);
         let epoch = slot.epoch();
-        let Slot { vu: Some(vu), client, cut, doing, attempts, .. } = slot else { return Outcome::Aborted };
+        let Slot { vu: Some(vu), client, cut, doing, attempts, .. } = slot else {
+            return Outcome::Aborted;
+        };
         self.worker.records_for(origin, epoch);
         let mut beside = None;
         let mut script = self.worker.watch.script_time();
@@ -350,7 +371,15 @@ impl Context {
                 Step::Effect(effect) => effect,
             };
             doing.waits_for(&effect);
-            let Some(reply) = cut.unless_raised(pin!(carry_out(client, effect, &mut beside, &vu.state.bundle.defaults))).await else {
+            let Some(reply) = cut
+                .unless_raised(pin!(carry_out(
+                    client,
+                    effect,
+                    &mut beside,
+                    &vu.state.bundle.defaults
+                )))
+                .await
+            else {
                 vu.abort();
                 client.close_idle();
                 return Outcome::Aborted;
@@ -380,10 +409,19 @@ pub async fn call(vu: &mut Vu, client: &Client, job: Job) -> Outcome {
 }
 
 /// Carries out what a script asks for. Requests beside it are made in `beside` from the first one on, and go on meanwhile.
-async fn carry_out<'a>(client: &'a Client, effect: Effect, beside: &mut Option<Box<Beside<'a>>>, defaults: &RequestDefaults) -> Reply {
+async fn carry_out<'a>(
+    client: &'a Client,
+    effect: Effect,
+    beside: &mut Option<Box<Beside<'a>>>,
+    defaults: &RequestDefaults,
+) -> Reply {
     match effect {
-        Effect::Http(request) => Reply::Http(meanwhile(beside, pin!(client.perform(&request))).await),
-        Effect::Batch(requests) => Reply::Batch(meanwhile(beside, pin!(batch(client, &requests, defaults))).await),
+        Effect::Http(request) => {
+            Reply::Http(meanwhile(beside, pin!(client.perform(&request))).await)
+        }
+        Effect::Batch(requests) => {
+            Reply::Batch(meanwhile(beside, pin!(batch(client, &requests, defaults))).await)
+        }
         // No wait, and yet a turn for others: a loop of these must not keep the thread.
         Effect::Sleep(Duration::ZERO) => {
             meanwhile(beside, pin!(tokio::task::yield_now())).await;
@@ -415,8 +453,13 @@ fn meanwhile<'b, 'a, Work: Future>(
 }
 
 /// At most `batch` requests at once and `batchPerHost` of them to one host; the responses in the requests' order.
-async fn batch(client: &Client, requests: &[Rc<HttpRequest>], defaults: &RequestDefaults) -> Vec<Box<HttpResponse>> {
-    let per_host = if defaults.batch_per_host == 0 { defaults.batch } else { defaults.batch_per_host };
+async fn batch(
+    client: &Client,
+    requests: &[Rc<HttpRequest>],
+    defaults: &RequestDefaults,
+) -> Vec<Box<HttpResponse>> {
+    let per_host =
+        if defaults.batch_per_host == 0 { defaults.batch } else { defaults.batch_per_host };
     let mut hosts: Vec<(&Origin, Semaphore)> = Vec::new();
     for request in requests {
         let origin = &*request.address.origin;

@@ -70,8 +70,11 @@ impl Arrivals {
     pub fn to_json(&self, epoch: u32) -> Option<Value> {
         let mut names: Vec<(&String, &u64)> = self.waiting_for.iter().collect();
         names.sort_by(|a, b| b.1.cmp(a.1));
-        let waiting_for: serde_json::Map<String, Value> =
-            names.into_iter().take(MOST_NAMES).map(|(name, times)| (name.clone(), json!(times))).collect();
+        let waiting_for: serde_json::Map<String, Value> = names
+            .into_iter()
+            .take(MOST_NAMES)
+            .map(|(name, times)| (name.clone(), json!(times)))
+            .collect();
         (!self.is_nothing()).then(|| {
             json!({
                 "epoch": epoch, "done": self.done, "interrupted": self.interrupted, "dropped": self.dropped,
@@ -178,8 +181,12 @@ pub fn describe<'a>(
     arrivals: &mut [(u32, Arrivals)],
 ) {
     for doing in doings {
-        let Some((own, since_s)) = doing.arrival.get().filter(|(own, _)| *own < epoch) else { continue };
-        let Some((_, arrivals)) = arrivals.iter_mut().find(|(number, _)| *number == own) else { continue };
+        let Some((own, since_s)) = doing.arrival.get().filter(|(own, _)| *own < epoch) else {
+            continue;
+        };
+        let Some((_, arrivals)) = arrivals.iter_mut().find(|(number, _)| *number == own) else {
+            continue;
+        };
         arrivals.oldest_s = arrivals.oldest_s.max(now_s - since_s);
         if let Some(name) = doing.name(plain) {
             *arrivals.waiting_for.entry(name).or_default() += 1;
@@ -198,7 +205,12 @@ mod tests {
         ledger.ended(1, Ending::Done);
         ledger.ended(2, Ending::Interrupted);
         assert!(ledger.is_behind(4) && ledger.is_behind(2) && !ledger.is_behind(1));
-        let of = |done, interrupted, unfinished| Arrivals { done, interrupted, unfinished, ..Arrivals::default() };
+        let of = |done, interrupted, unfinished| Arrivals {
+            done,
+            interrupted,
+            unfinished,
+            ..Arrivals::default()
+        };
         assert_eq!(ledger.take(), [(1, of(1, 0, 2)), (2, of(0, 1, 0)), (4, of(0, 0, 1))]);
         ledger.ended(1, Ending::Done);
         ledger.ended(1, Ending::Dropped);
@@ -219,14 +231,21 @@ mod tests {
     #[test]
     fn of_what_is_left_the_age_and_the_requests_are_told() {
         let doings: Vec<Rc<Doing>> = (0..4).map(|_| Rc::default()).collect();
-        for (doing, at) in doings.iter().zip([Some((1, 2.0)), Some((1, 5.0)), Some((2, 9.0)), None]) {
+        for (doing, at) in doings.iter().zip([Some((1, 2.0)), Some((1, 5.0)), Some((2, 9.0)), None])
+        {
             doing.arrival.set(at);
         }
-        let mut arrivals = vec![(1, Arrivals { unfinished: 2, ..Arrivals::default() }), (2, Arrivals::default())];
+        let mut arrivals =
+            vec![(1, Arrivals { unfinished: 2, ..Arrivals::default() }), (2, Arrivals::default())];
         describe(doings.iter(), None, 2, 10.0, &mut arrivals);
         assert_eq!((arrivals[0].1.oldest_s, arrivals[1].1.oldest_s), (8.0, 0.0));
-        let mut merged = Arrivals { waiting_for: [("GET /a".to_owned(), 3)].into(), ..Arrivals::default() };
-        merged.merge(Arrivals { unfinished: 4, waiting_for: [("GET /a".to_owned(), 1), ("GET /b".to_owned(), 9)].into(), ..Arrivals::default() });
+        let mut merged =
+            Arrivals { waiting_for: [("GET /a".to_owned(), 3)].into(), ..Arrivals::default() };
+        merged.merge(Arrivals {
+            unfinished: 4,
+            waiting_for: [("GET /a".to_owned(), 1), ("GET /b".to_owned(), 9)].into(),
+            ..Arrivals::default()
+        });
         let json = merged.to_json(1).unwrap();
         assert_eq!(json["waiting_for"], json!({"GET /a": 4, "GET /b": 9}));
         assert_eq!(Arrivals::default().to_json(1), None);

@@ -27,8 +27,12 @@ pub fn of_exchange(error: &io::Error) -> Failure {
         io::ErrorKind::ConnectionReset => failure(code::RESET, "read: connection reset by peer"),
         io::ErrorKind::BrokenPipe => failure(code::BROKEN_PIPE, "write: broken pipe"),
         // What rustls says of it ends in an address of its documentation.
-        io::ErrorKind::UnexpectedEof if error.to_string().contains("close_notify") => failure(code::GENERIC, "unexpected EOF"),
-        io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => failure(code::GENERIC, error.to_string()),
+        io::ErrorKind::UnexpectedEof if error.to_string().contains("close_notify") => {
+            failure(code::GENERIC, "unexpected EOF")
+        }
+        io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => {
+            failure(code::GENERIC, error.to_string())
+        }
         _ => failure(code::TCP, error.to_string()),
     }
 }
@@ -39,12 +43,12 @@ fn tls_error(error: &io::Error) -> Option<&TlsError> {
 
 fn of_tls(error: &TlsError) -> Failure {
     match error {
-        TlsError::InvalidCertificate(CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. }) => {
-            failure(code::WRONG_HOSTNAME, "x509: certificate doesn't match hostname")
-        }
-        TlsError::InvalidCertificate(CertificateError::UnknownIssuer | CertificateError::BadSignature) => {
-            failure(code::UNKNOWN_AUTHORITY, "x509: unknown authority")
-        }
+        TlsError::InvalidCertificate(
+            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
+        ) => failure(code::WRONG_HOSTNAME, "x509: certificate doesn't match hostname"),
+        TlsError::InvalidCertificate(
+            CertificateError::UnknownIssuer | CertificateError::BadSignature,
+        ) => failure(code::UNKNOWN_AUTHORITY, "x509: unknown authority"),
         other => failure(code::TLS, format!("tls: {other}")),
     }
 }
@@ -60,7 +64,10 @@ pub fn of_http2(error: &h2::Error) -> Failure {
         () => (code::HTTP2_CONNECTION, "connection error"),
     };
     match error.reason() {
-        Some(reason) => failure(first + 1 + u32::from(reason), format!("http2: {what} with http2 ErrCode {reason:?}")),
+        Some(reason) => failure(
+            first + 1 + u32::from(reason),
+            format!("http2: {what} with http2 ErrCode {reason:?}"),
+        ),
         None => failure(code::HTTP2, format!("http2: {error}")),
     }
 }
@@ -79,9 +86,17 @@ mod tests {
             (io::ErrorKind::UnexpectedEof, 1210, 1000),
         ] {
             let error = io::Error::from(kind);
-            assert_eq!((of_dialling(&error).code, of_exchange(&error).code), (dialling, exchange), "{kind:?}");
+            assert_eq!(
+                (of_dialling(&error).code, of_exchange(&error).code),
+                (dialling, exchange),
+                "{kind:?}"
+            );
         }
-        for (error, code) in [(CertificateError::UnknownIssuer, 1310), (CertificateError::NotValidForName, 1311), (CertificateError::Expired, 1300)] {
+        for (error, code) in [
+            (CertificateError::UnknownIssuer, 1310),
+            (CertificateError::NotValidForName, 1311),
+            (CertificateError::Expired, 1300),
+        ] {
             let error = io::Error::other(TlsError::InvalidCertificate(error));
             assert_eq!(of_exchange(&error).code, code);
         }

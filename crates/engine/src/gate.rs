@@ -50,8 +50,14 @@ impl Gate {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wait_while<'a>(&self, state: MutexGuard<'a, State>, condition: impl Fn(&State) -> bool) -> MutexGuard<'a, State> {
-        self.changed.wait_while(state, |state| condition(state)).unwrap_or_else(PoisonError::into_inner)
+    fn wait_while<'a>(
+        &self,
+        state: MutexGuard<'a, State>,
+        condition: impl Fn(&State) -> bool,
+    ) -> MutexGuard<'a, State> {
+        self.changed
+            .wait_while(state, |state| condition(state))
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -92,7 +98,11 @@ mod tests {
     fn all_threads_begin_or_none() {
         assert_eq!(outcomes(&[true; 3], 3, false), (Some(true), vec![true; 3]));
         assert_eq!(outcomes(&[true, false, true], 3, false), (Some(false), vec![false; 3]));
-        assert_eq!(outcomes(&[true, true], 3, true), (None, vec![false; 2]), "a third thread could not be made");
+        assert_eq!(
+            outcomes(&[true, true], 3, true),
+            (None, vec![false; 2]),
+            "a third thread could not be made"
+        );
     }
 
     #[test]

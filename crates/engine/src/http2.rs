@@ -27,7 +27,16 @@ const MOST_HEADER_LIST_BYTES: u32 = 1 << 20;
 /// Of a body that nobody wants; another stream costs nothing.
 const MOST_PASSED_OVER_BYTES: usize = 256 << 10;
 /// Headers that belong to one connection, or that HTTP/2 says otherwise (RFC 9113, sections 8.2.2 and 8.3.1).
-const NOT_SENT: [&str; 8] = ["connection", "keep-alive", "proxy-connection", "transfer-encoding", "trailer", "upgrade", "host", "content-length"];
+const NOT_SENT: [&str; 8] = [
+    "connection",
+    "keep-alive",
+    "proxy-connection",
+    "transfer-encoding",
+    "trailer",
+    "upgrade",
+    "host",
+    "content-length",
+];
 
 pub struct Http2 {
     sender: SendRequest<Bytes>,
@@ -62,12 +71,20 @@ impl From<h2::Error> for Broken {
 
 impl Http2 {
     /// Greets the server; the connection then serves itself until the last request and this have gone.
-    pub async fn begin(stream: TlsStream<Counted>, remote: SocketAddr, tls: Tls) -> Result<Self, Failure> {
+    pub async fn begin(
+        stream: TlsStream<Counted>,
+        remote: SocketAddr,
+        tls: Tls,
+    ) -> Result<Self, Failure> {
         let traffic = stream.get_ref().0.traffic.clone();
         let mut builder = h2::client::Builder::new();
-        builder.enable_push(false).initial_window_size(STREAM_WINDOW_BYTES).initial_connection_window_size(CONNECTION_WINDOW_BYTES);
+        builder
+            .enable_push(false)
+            .initial_window_size(STREAM_WINDOW_BYTES)
+            .initial_connection_window_size(CONNECTION_WINDOW_BYTES);
         builder.max_header_list_size(MOST_HEADER_LIST_BYTES);
-        let (sender, connection) = builder.handshake(stream).await.map_err(|error| failures::of_http2(&error))?;
+        let (sender, connection) =
+            builder.handshake(stream).await.map_err(|error| failures::of_http2(&error))?;
         tokio::task::spawn_local(async move {
             // Its errors reach the requests that are under way.
             let _ = connection.await;
@@ -76,21 +93,31 @@ impl Http2 {
     }
 
     /// The response to a request. Adds the phases to `timings`.
-    pub async fn exchange(&self, request: &HttpRequest, allowance: &Rc<Allowance>, timings: &mut Timings) -> Result<Box<HttpResponse>, Broken> {
+    pub async fn exchange(
+        &self,
+        request: &HttpRequest,
+        allowance: &Rc<Allowance>,
+        timings: &mut Timings,
+    ) -> Result<Box<HttpResponse>, Broken> {
         let head = head_of(request).map_err(Broken::generic)?;
         let ready = Instant::now();
         let mut sender = self.sender.clone().ready().await?;
         let (answer, stream) = sender.send_request(head, request.body.is_empty())?;
         // The server may answer before it has read everything.
-        let mut upload = Upload { sending: pin!(send_body(stream, request.body.clone())), ended: None };
+        let mut upload =
+            Upload { sending: pin!(send_body(stream, request.body.clone())), ended: None };
         let (head, incoming) = upload.beside(receive_head(answer)).await?;
         let first_byte = Instant::now();
         let sent = upload.ended.map_or(first_byte, |ended| ended.min(first_byte));
         let lines = as_lines(&head)?;
         let status = head.status.as_u16();
-        let goes_on = request.goes_on_after(status, head.headers.get(http::header::LOCATION).is_some_and(|location| !location.is_empty()));
+        let goes_on = request.goes_on_after(
+            status,
+            head.headers.get(http::header::LOCATION).is_some_and(|location| !location.is_empty()),
+        );
         let mut claim = Claim::on(allowance);
-        let is_coded = head.headers.contains_key(http::header::CONTENT_ENCODING) && may_have_body(request, status);
+        let is_coded = head.headers.contains_key(http::header::CONTENT_ENCODING)
+            && may_have_body(request, status);
         let keep = if goes_on || request.discards(is_coded) {
             Keep::Nothing { at_most: goes_on.then_some(MOST_PASSED_OVER_BYTES) }
         } else {
@@ -162,22 +189,38 @@ fn length_of(request: &HttpRequest, head: &http::response::Parts) -> Option<usiz
 }
 
 fn head_of(request: &HttpRequest) -> Result<Request<()>, String> {
-    let named = |wanted: &str| request.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| value.as_str());
+    let named = |wanted: &str| {
+        request
+            .headers
+            .iter()
+            .find(|(name, _)| name.eq_ignore_ascii_case(wanted))
+            .map(|(_, value)| value.as_str())
+    };
     let authority = named("host").unwrap_or(&request.address.origin.authority);
-    let uri = Uri::builder().scheme("https").authority(authority).path_and_query(request.address.target()).build();
-    let uri = uri.map_err(|error| format!("'{}' cannot be sent over HTTP/2: {error}", request.address.as_str()))?;
-    let method = Method::from_bytes(request.method.as_bytes()).map_err(|error| format!("method '{}': {error}", request.method))?;
+    let uri = Uri::builder()
+        .scheme("https")
+        .authority(authority)
+        .path_and_query(request.address.target())
+        .build();
+    let uri = uri.map_err(|error| {
+        format!("'{}' cannot be sent over HTTP/2: {error}", request.address.as_str())
+    })?;
+    let method = Method::from_bytes(request.method.as_bytes())
+        .map_err(|error| format!("method '{}': {error}", request.method))?;
     let mut head = Request::new(());
     (*head.method_mut(), *head.uri_mut()) = (method, uri);
     let headers = head.headers_mut();
     let agent = request.user_agent.iter().map(|agent| ("user-agent", agent.as_ref()));
-    for (name, value) in agent.chain(request.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()))) {
+    for (name, value) in
+        agent.chain(request.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())))
+    {
         if NOT_SENT.iter().any(|not| name.eq_ignore_ascii_case(not)) {
             continue;
         }
         let wrong = |error: &dyn std::fmt::Display| format!("header '{name}': {error}");
         let key = HeaderName::from_bytes(name.as_bytes()).map_err(|error| wrong(&error))?;
-        headers.append(key, HeaderValue::from_bytes(value.as_bytes()).map_err(|error| wrong(&error))?);
+        headers
+            .append(key, HeaderValue::from_bytes(value.as_bytes()).map_err(|error| wrong(&error))?);
     }
     if !request.body.is_empty() || matches!(request.method.as_str(), "POST" | "PUT" | "PATCH") {
         headers.insert(http::header::CONTENT_LENGTH, HeaderValue::from(request.body.len()));
@@ -200,11 +243,17 @@ async fn send_body(mut stream: SendStream<Bytes>, mut body: Bytes) -> Result<(),
     Ok(())
 }
 
-async fn receive_head(answer: ResponseFuture) -> Result<(http::response::Parts, RecvStream), h2::Error> {
+async fn receive_head(
+    answer: ResponseFuture,
+) -> Result<(http::response::Parts, RecvStream), h2::Error> {
     answer.await.map(http::Response::into_parts)
 }
 
-async fn receive_body(mut incoming: RecvStream, length: Option<usize>, mut keep: Keep<'_>) -> Result<Bytes, Broken> {
+async fn receive_body(
+    mut incoming: RecvStream,
+    length: Option<usize>,
+    mut keep: Keep<'_>,
+) -> Result<Bytes, Broken> {
     if let (Keep::All(claim), Some(length)) = (&keep, length) {
         claim.admits(length)?;
     }
@@ -214,7 +263,9 @@ async fn receive_body(mut incoming: RecvStream, length: Option<usize>, mut keep:
         incoming.flow_control().release_capacity(part.len())?;
         received += part.len();
         match &mut keep {
-            Keep::Nothing { at_most } if at_most.is_some_and(|most| received > most) => return Ok(Bytes::new()),
+            Keep::Nothing { at_most } if at_most.is_some_and(|most| received > most) => {
+                return Ok(Bytes::new())
+            }
             Keep::Nothing { .. } => {}
             Keep::All(claim) if first.is_empty() => {
                 claim.grow_to(received)?;

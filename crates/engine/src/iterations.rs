@@ -14,12 +14,14 @@ use crate::worker::{Slot, Worker};
 pub async fn run(worker: Rc<Worker>, at: usize, slots: Vec<Slot>) {
     let context = Context::new(worker, at);
     let max_duration = match &context.scenario().executor {
-        Executor::SharedIterations { max_duration, .. } | Executor::PerVuIterations { max_duration, .. } => *max_duration,
+        Executor::SharedIterations { max_duration, .. }
+        | Executor::PerVuIterations { max_duration, .. } => *max_duration,
         _ => return,
     };
     context.term.begin(max_duration);
     slots.iter().for_each(|slot| context.adopt(slot));
-    let tasks = slots.into_iter().map(|slot| tokio::task::spawn_local(serve(context.clone(), slot)));
+    let tasks =
+        slots.into_iter().map(|slot| tokio::task::spawn_local(serve(context.clone(), slot)));
     let all = join_all(tasks);
     tokio::pin!(all);
     tokio::select! {
@@ -50,7 +52,8 @@ fn is_left(context: &Context, slot: &Slot) -> bool {
     let shared = &context.worker.shared;
     match &context.scenario().executor {
         Executor::SharedIterations { .. } => {
-            shared.iterations_taken[context.at].fetch_add(1, Ordering::Relaxed) < shared.iterations_shared[context.at]
+            shared.iterations_taken[context.at].fetch_add(1, Ordering::Relaxed)
+                < shared.iterations_shared[context.at]
         }
         Executor::PerVuIterations { iterations, .. } => slot.iterations < *iterations,
         _ => false,

@@ -30,7 +30,8 @@ pub fn vu_cap() -> VuCap {
 /// What the machine has left, or the container if that is less.
 pub fn free_memory_bytes() -> Option<u64> {
     let of_cgroups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-    let left = of_cgroups.lines().filter_map(|line| left_in_cgroup(Path::new("/sys/fs/cgroup"), line));
+    let left =
+        of_cgroups.lines().filter_map(|line| left_in_cgroup(Path::new("/sys/fs/cgroup"), line));
     free_memory_of_machine().into_iter().chain(left).min()
 }
 
@@ -45,13 +46,19 @@ fn left_in_cgroup(root: &Path, line: &str) -> Option<u64> {
     let (controllers, path) = (parts.next()?, parts.next()?.trim_start_matches('/'));
     let (root, limit, used) = match controllers {
         "" => (root.to_owned(), "memory.max", "memory.current"),
-        _ if controllers.split(',').any(|name| name == "memory") => (root.join("memory"), "memory.limit_in_bytes", "memory.usage_in_bytes"),
+        _ if controllers.split(',').any(|name| name == "memory") => {
+            (root.join("memory"), "memory.limit_in_bytes", "memory.usage_in_bytes")
+        }
         _ => return None,
     };
-    let number = |folder: &Path, name| fs::read_to_string(folder.join(name)).ok()?.trim().parse::<u64>().ok();
+    let number = |folder: &Path, name| {
+        fs::read_to_string(folder.join(name)).ok()?.trim().parse::<u64>().ok()
+    };
     let group = root.join(path);
     let groups = group.ancestors().take_while(|folder| folder.starts_with(&root));
-    groups.filter_map(|folder| Some(number(folder, limit)?.saturating_sub(number(folder, used)?))).min()
+    groups
+        .filter_map(|folder| Some(number(folder, limit)?.saturating_sub(number(folder, used)?)))
+        .min()
 }
 
 fn free_memory_of_machine() -> Option<u64> {
@@ -76,7 +83,9 @@ pub fn last_file_of_connections() -> RawFd {
 
 /// Raises the soft limit of open files to the hard one, and says what it is then.
 fn raise_open_files() -> u64 {
-    let Some(mut limit) = open_files_limit() else { return 1024 };
+    let Some(mut limit) = open_files_limit() else {
+        return 1024;
+    };
     let soft = limit.rlim_cur;
     limit.rlim_cur = limit.rlim_max;
     // SAFETY: raising the soft limit within the hard one; on failure the old one stays.
@@ -110,7 +119,8 @@ pub fn process_cpu_s() -> f64 {
 
 pub fn resident_bytes() -> u64 {
     let text = fs::read_to_string("/proc/self/statm").unwrap_or_default();
-    let pages: u64 = text.split_whitespace().nth(1).and_then(|pages| pages.parse().ok()).unwrap_or(0);
+    let pages: u64 =
+        text.split_whitespace().nth(1).and_then(|pages| pages.parse().ok()).unwrap_or(0);
     pages * 4096
 }
 
@@ -132,7 +142,10 @@ impl SmallPages {
     #[cfg(target_os = "linux")]
     pub fn only() -> Self {
         // SAFETY: plain system calls that read and set a flag of this process.
-        let changed = unsafe { libc::prctl(libc::PR_GET_THP_DISABLE, 0, 0, 0, 0) == 0 && libc::prctl(libc::PR_SET_THP_DISABLE, 1, 0, 0, 0) == 0 };
+        let changed = unsafe {
+            libc::prctl(libc::PR_GET_THP_DISABLE, 0, 0, 0, 0) == 0
+                && libc::prctl(libc::PR_SET_THP_DISABLE, 1, 0, 0, 0) == 0
+        };
         Self { changed }
     }
 

@@ -16,8 +16,9 @@ use crate::collector::{add_deltas, Totals};
 use crate::deaf::{self, Come, Work};
 use crate::dial::Network;
 use crate::drive;
+use crate::loading::{state_outside, EngineError};
+use crate::plan::Plan;
 use crate::rules::Rules;
-use crate::run::{state_outside, EngineError, Plan};
 use crate::samples::Samples;
 use crate::stop::{self, Phase, Stop};
 
@@ -43,8 +44,12 @@ impl Plan {
             samples: self.samples.clone(),
         };
         let of_thread = call.clone();
-        let begun = Work::begin(&format!("plimsoll-{function}"), move || of_thread.carry_out(argument_json));
-        let mut work = begun.map_err(|error| EngineError::System(format!("cannot start a thread for {function}(): {error}")))?;
+        let begun = Work::begin(&format!("plimsoll-{function}"), move || {
+            of_thread.carry_out(argument_json)
+        });
+        let mut work = begun.map_err(|error| {
+            EngineError::System(format!("cannot start a thread for {function}(): {error}"))
+        })?;
         loop {
             let is_late = call.due.get().is_some_and(|due| Instant::now() >= *due);
             match work.wait(deaf::LOOK, is_late || call.is_told_to_end()) {
@@ -53,7 +58,11 @@ impl Plan {
                     add_deltas(totals, &deltas);
                     return result;
                 }
-                Come::Panicked => return Err(EngineError::System(format!("{function}() ended the engine's thread unexpectedly"))),
+                Come::Panicked => {
+                    return Err(EngineError::System(format!(
+                        "{function}() ended the engine's thread unexpectedly"
+                    )))
+                }
                 Come::Deaf if call.is_told_to_end() => return Ok(cut_off(function)),
                 Come::Deaf if is_late => return Err(EngineError::TimedOut { function, limit }),
                 Come::Deaf => return Err(EngineError::Deaf { place: format!("{function}()") }),
@@ -90,7 +99,10 @@ impl Call {
     }
 
     /// What it returns, and its measurements.
-    fn carry_out(self, argument_json: Option<Arc<str>>) -> (Result<Option<String>, EngineError>, Vec<Delta>) {
+    fn carry_out(
+        self,
+        argument_json: Option<Arc<str>>,
+    ) -> (Result<Option<String>, EngineError>, Vec<Delta>) {
         let (is_setup, orders) = (self.is_setup(), self.stop.orders());
         let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
             Ok(runtime) => runtime,
@@ -103,7 +115,11 @@ impl Call {
             Err(error) => return (Err(error.into()), Vec::new()),
         };
         let due = *self.due.get_or_init(|| Instant::now() + self.limit);
-        vu.state.set_term(Rc::new(if is_setup { Term::Until(due) } else { Term::PastAbort(Some(due)) }));
+        vu.state.set_term(Rc::new(if is_setup {
+            Term::Until(due)
+        } else {
+            Term::PastAbort(Some(due))
+        }));
         let recorder = vu.state.recorder.clone();
         if let Some(samples) = &self.samples {
             recorder.borrow_mut().attach(samples.tap(Rc::default()));
@@ -112,11 +128,16 @@ impl Call {
         let network = Network::new(self.rules.clone());
         let client = Client::new(network.clone(), 1);
         let iteration = Iteration { tags: self.tags.clone().into(), ..Iteration::default() };
-        let job = Job { function: self.function.into(), iteration, argument_json, wants_result: true };
+        let job =
+            Job { function: self.function.into(), iteration, argument_json, wants_result: true };
         let outcome = tokio::task::LocalSet::new().block_on(&runtime, async {
             // A graceful stop lets them end, an abort lets teardown() and handleSummary() begin and end.
             let told_to_end = async {
-                stop::reached(self.stop.subscribe(), if is_setup { Phase::Aborting } else { Phase::Ending }).await;
+                stop::reached(
+                    self.stop.subscribe(),
+                    if is_setup { Phase::Aborting } else { Phase::Ending },
+                )
+                .await;
                 if let Some(moment) = orders.last_moment().filter(|_| !is_setup) {
                     tokio::time::sleep_until(moment.into()).await;
                 }
@@ -145,7 +166,9 @@ impl Call {
 /// Says that a function did not come to its end, and so has no result. Nothing follows a setup() that was cut off.
 fn cut_off(function: &str) -> Option<String> {
     if function != "setup" {
-        plimsoll_script::tell!("WARN {function}() was interrupted before its end: the run was told to end at once");
+        plimsoll_script::tell!(
+            "WARN {function}() was interrupted before its end: the run was told to end at once"
+        );
     }
     None
 }

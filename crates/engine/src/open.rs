@@ -113,10 +113,21 @@ struct Pool {
 
 pub async fn run(worker: Rc<Worker>, at: usize, ready: Ready) {
     let context = Context::new(worker.clone(), at);
-    let Executor::Open { rate_per_s, pre_allocated_vus, max_vus } = &context.scenario().executor else { return };
-    let Ready { slots, timers: Some((of_plan, of_maker)) } = ready else { return };
+    let Executor::Open { rate_per_s, pre_allocated_vus, max_vus } = &context.scenario().executor
+    else {
+        return;
+    };
+    let Ready { slots, timers: Some((of_plan, of_maker)) } = ready else {
+        return;
+    };
     let shared = &worker.shared;
-    let mut arrivals = Arrivals::new(rate_per_s.clone(), shared.spacing, shared.seed.wrapping_add(at as u64 * 7919), worker.index, shared.threads);
+    let mut arrivals = Arrivals::new(
+        rate_per_s.clone(),
+        shared.spacing,
+        shared.seed.wrapping_add(at as u64 * 7919),
+        worker.index,
+        shared.threads,
+    );
     let segment = shared.options.segment.of_work(max_vus.unwrap_or(*pre_allocated_vus));
     if segment.fraction() == 0.0 {
         return;
@@ -128,7 +139,8 @@ pub async fn run(worker: Rc<Worker>, at: usize, ready: Ready) {
     worker.waiting.borrow_mut().push(line.clone());
     slots.iter().for_each(|slot| context.adopt(slot));
     let declared = slots.len() as u64;
-    let by_turns = slots.into_iter().zip(0..).map(|(slot, number)| Pooled { slot, number }).collect();
+    let by_turns =
+        slots.into_iter().zip(0..).map(|(slot, number)| Pooled { slot, number }).collect();
     let pool = Rc::new(Pool {
         context: context.clone(),
         made: Cell::new(declared),
@@ -192,7 +204,10 @@ async fn send_by_plan(pool: &Rc<Pool>, arrivals: &mut Arrivals, start_s: f64, ti
 /// Takes the arrivals that are due, up to a number; whether more are.
 fn take_due(pool: &Rc<Pool>, arrivals: &mut Arrivals, start_s: f64, now_s: f64) -> bool {
     for _ in 0..AT_ONCE {
-        let due_s = arrivals.peek_s().map(|planned_s| planned_s + start_s).filter(|planned_s| *planned_s <= now_s);
+        let due_s = arrivals
+            .peek_s()
+            .map(|planned_s| planned_s + start_s)
+            .filter(|planned_s| *planned_s <= now_s);
         let Some(planned_s) = due_s else { return false };
         arrivals.take();
         pool.arrive(planned_s);
@@ -245,7 +260,11 @@ impl Pool {
         let worker = &self.context.worker;
         worker.counts.borrow_mut().planned += 1;
         let epoch = self.epoch.get();
-        let waiting = Waiting { planned_s, epoch, beyond_cap: self.made.get() + self.line.length() >= self.cap };
+        let waiting = Waiting {
+            planned_s,
+            epoch,
+            beyond_cap: self.made.get() + self.line.length() >= self.cap,
+        };
         let free = self.free.borrow_mut().take();
         if let Some(vu) = free {
             worker.ledger.arrived(epoch);
@@ -310,7 +329,12 @@ async fn serve(pool: Rc<Pool>, mut vu: Pooled, first: Waiting) {
             worker.counts.borrow_mut().late += 1;
             context.count(worker.builtin.late_iterations, waiting.epoch);
         }
-        let end = context.iterate(&mut vu.slot, Arrival { planned_s: Some(waiting.planned_s), epoch: waiting.epoch }).await;
+        let end = context
+            .iterate(
+                &mut vu.slot,
+                Arrival { planned_s: Some(waiting.planned_s), epoch: waiting.epoch },
+            )
+            .await;
         if pool.line.length() > 0 {
             context.give_turn(&vu.slot).await;
         }

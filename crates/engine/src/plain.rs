@@ -40,7 +40,8 @@ impl PlainUrl {
     pub fn request(&self, options: &Options) -> Result<HttpRequest, String> {
         let address = Address::parse(&self.url)
             .ok_or_else(|| format!("--url {}: not a URL; write the whole address, for example http://localhost:8080/path", self.url))?;
-        let names_agent = self.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("user-agent"));
+        let names_agent =
+            self.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("user-agent"));
         let request = HttpRequest {
             method: self.method.clone(),
             address,
@@ -54,7 +55,9 @@ impl PlainUrl {
             follows_redirects: false,
         };
         match refusal::of(&request) {
-            Some(what) => Err(format!("--url: the request cannot be sent: {what}; correct --method or --header")),
+            Some(what) => Err(format!(
+                "--url: the request cannot be sent: {what}; correct --method or --header"
+            )),
             None => Ok(request),
         }
     }
@@ -75,13 +78,23 @@ impl Plain {
     }
 
     /// Makes one request and records it; the VU's cut interrupts it. `called` is the moment at which the iteration began.
-    pub async fn iterate(&self, context: &Context, slot: &Slot, called: Instant, lag_ms: f64) -> Outcome {
-        let Some(response) = slot.cut.unless_raised(pin!(slot.client.repeat(&self.repeated, called))).await else {
+    pub async fn iterate(
+        &self,
+        context: &Context,
+        slot: &Slot,
+        called: Instant,
+        lag_ms: f64,
+    ) -> Outcome {
+        let Some(response) =
+            slot.cut.unless_raised(pin!(slot.client.repeat(&self.repeated, called))).await
+        else {
             slot.client.close_idle();
             return Outcome::Aborted;
         };
         slot.attempts.note(&response);
-        context.worker.records_for(Some((slot.number as u32, slot.iterations as u32 - 1)), slot.epoch());
+        context
+            .worker
+            .records_for(Some((slot.number as u32, slot.iterations as u32 - 1)), slot.epoch());
         self.record(context, &response, called, lag_ms);
         Outcome::Returned(None)
     }
@@ -89,7 +102,8 @@ impl Plain {
     fn record(&self, context: &Context, response: &HttpResponse, called: Instant, lag_ms: f64) {
         let worker = &context.worker;
         let tags = self.tags(context, response);
-        let response_time_ms = response.finished.saturating_duration_since(called).as_secs_f64() * 1000.0 + lag_ms;
+        let response_time_ms =
+            response.finished.saturating_duration_since(called).as_secs_f64() * 1000.0 + lag_ms;
         let failed = f64::from(u8::from(!is_expected(response)));
         let mut samples = [(worker.builtin.http_req_failed, failed); 12];
         samples[..11].copy_from_slice(&worker.builtin.of_request(response, response_time_ms));
@@ -97,7 +111,12 @@ impl Plain {
     }
 
     fn tags(&self, context: &Context, response: &HttpResponse) -> TagSetId {
-        let kind = (response.status, response.error_code().unwrap_or(0), response.proto, response.tls.map_or("", |tls| tls.version));
+        let kind = (
+            response.status,
+            response.error_code().unwrap_or(0),
+            response.proto,
+            response.tls.map_or("", |tls| tls.version),
+        );
         let known = self.known.borrow().iter().find(|(known, _)| *known == kind).map(|(_, id)| *id);
         known.unwrap_or_else(|| {
             let id = self.intern(context, response);
@@ -119,13 +138,26 @@ impl Plain {
             (SystemTag::Method, "method", Some(self.repeated.request.method.as_str())),
             (SystemTag::Status, "status", Some(status.as_str())),
             (SystemTag::Proto, "proto", Some(response.proto).filter(|proto| !proto.is_empty())),
-            (SystemTag::ExpectedResponse, "expected_response", Some(if is_expected(response) { "true" } else { "false" })),
-            (SystemTag::Error, "error", response.failure.as_ref().map(|failure| failure.message.as_str())),
+            (
+                SystemTag::ExpectedResponse,
+                "expected_response",
+                Some(if is_expected(response) { "true" } else { "false" }),
+            ),
+            (
+                SystemTag::Error,
+                "error",
+                response.failure.as_ref().map(|failure| failure.message.as_str()),
+            ),
             (SystemTag::ErrorCode, "error_code", code.as_deref()),
             (SystemTag::TlsVersion, "tls_version", response.tls.map(|tls| tls.version)),
         ];
-        let mut tags: Vec<(&str, &str)> = context.tags.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
-        tags.extend(own.iter().filter(|(tag, ..)| carried.has(*tag)).filter_map(|(_, key, value)| value.map(|value| (*key, value))));
+        let mut tags: Vec<(&str, &str)> =
+            context.tags.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+        tags.extend(
+            own.iter()
+                .filter(|(tag, ..)| carried.has(*tag))
+                .filter_map(|(_, key, value)| value.map(|value| (*key, value))),
+        );
         tags.sort_unstable();
         context.worker.recorder.borrow_mut().tag_set(&tags)
     }

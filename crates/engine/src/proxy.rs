@@ -76,15 +76,20 @@ impl Proxies {
 
     fn of(variable: impl Fn(&str) -> Option<String>) -> Self {
         let first = |names: [&'static str; 2]| {
-            let found = names.map(|name| (name, variable(name).unwrap_or_default().trim().to_owned()));
+            let found =
+                names.map(|name| (name, variable(name).unwrap_or_default().trim().to_owned()));
             found.into_iter().find(|(_, value)| !value.is_empty())
         };
-        let proxy = |names| first(names).map(|(name, value)| Proxy::parse(name, &value).map(Arc::new));
+        let proxy =
+            |names| first(names).map(|(name, value)| Proxy::parse(name, &value).map(Arc::new));
         let excluded = first(["NO_PROXY", "no_proxy"]).map(|(_, value)| value).unwrap_or_default();
         Self {
             http: proxy(["HTTP_PROXY", "http_proxy"]),
             https: proxy(["HTTPS_PROXY", "https_proxy"]),
-            excluded: excluded.split(',').filter_map(|entry| Excluded::parse(&entry.trim().to_ascii_lowercase())).collect(),
+            excluded: excluded
+                .split(',')
+                .filter_map(|entry| Excluded::parse(&entry.trim().to_ascii_lowercase()))
+                .collect(),
             used: Mutex::default(),
         }
     }
@@ -118,23 +123,37 @@ impl Proxies {
 impl Proxy {
     /// As Go has it, what has no scheme is an HTTP proxy. The value may hold a password and is in no message.
     fn parse(variable: &'static str, value: &str) -> Result<Self, String> {
-        let with_host = |text: &str| Url::parse(text).ok().filter(|url| url.host_str().is_some_and(|host| !host.is_empty()));
+        let with_host = |text: &str| {
+            Url::parse(text).ok().filter(|url| url.host_str().is_some_and(|host| !host.is_empty()))
+        };
         let how = "write http://host:port, https://host:port or socks5://host:port, or unset it";
-        let url = if value.contains("://") { with_host(value) } else { with_host(&format!("http://{value}")) };
+        let url = if value.contains("://") {
+            with_host(value)
+        } else {
+            with_host(&format!("http://{value}"))
+        };
         let url = url.ok_or_else(|| format!("{variable} is no address of a proxy; {how}"))?;
         let (kind, usual_port) = match url.scheme() {
             "http" => (Kind::Http, 80),
             "socks5" | "socks5h" => (Kind::Socks5, 1080),
             "https" => (Kind::Http, 443),
-            other => return Err(format!("{variable}: there is no proxy of the kind '{other}'; {how}")),
+            other => {
+                return Err(format!("{variable}: there is no proxy of the kind '{other}'; {how}"))
+            }
         };
         let host = url.host_str().unwrap_or_default();
         let port = url.port().unwrap_or(usual_port);
         let tls = url.scheme() == "https";
-        let origin = Origin { tls, host: host.trim_matches(['[', ']']).to_owned(), port, authority: format!("{host}:{port}") };
+        let origin = Origin {
+            tls,
+            host: host.trim_matches(['[', ']']).to_owned(),
+            port,
+            authority: format!("{host}:{port}"),
+        };
         let plain = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
         let (user, password) = (plain(url.username()), plain(url.password().unwrap_or_default()));
-        let credentials = (!user.is_empty() || url.password().is_some()).then_some(Credentials { user, password });
+        let credentials = (!user.is_empty() || url.password().is_some())
+            .then_some(Credentials { user, password });
         let authorization = credentials.as_ref().map(basic);
         Ok(Self { origin, kind, credentials, authorization, variable })
     }
@@ -146,12 +165,20 @@ impl Proxy {
 
     /// A failure of the way to the proxy, which is none of the target's; numbered and begun as k6 does.
     pub fn out_of_reach(&self, failure: Failure) -> Failure {
-        let message = format!("proxyconnect: the proxy {} of {}: {}", self.origin.authority, self.variable, failure.message);
+        let message = format!(
+            "proxyconnect: the proxy {} of {}: {}",
+            self.origin.authority, self.variable, failure.message
+        );
         Failure { code: code::TCP, message }
     }
 
     /// Makes a connection to the proxy one to the origin; the proxy looks up its name.
-    pub async fn tunnel(&self, tcp: TcpStream, tls: &Tls, origin: &Origin) -> Result<Wire, Failure> {
+    pub async fn tunnel(
+        &self,
+        tcp: TcpStream,
+        tls: &Tls,
+        origin: &Origin,
+    ) -> Result<Wire, Failure> {
         match self.kind {
             Kind::Http => {
                 let mut wire = self.greet(tcp, tls).await?;
@@ -163,30 +190,47 @@ impl Proxy {
             Kind::Socks5 => {
                 let target = (origin.host.as_str(), origin.port);
                 let stream = match &self.credentials {
-                    Some(Credentials { user, password }) => Socks5Stream::connect_with_password_and_socket(tcp, target, user, password).await,
+                    Some(Credentials { user, password }) => {
+                        Socks5Stream::connect_with_password_and_socket(tcp, target, user, password)
+                            .await
+                    }
                     None => Socks5Stream::connect_with_socket(tcp, target).await,
                 };
-                stream.map(|stream| Either::Left(stream.into_inner())).map_err(|error| self.refused(&error.to_string()))
+                stream
+                    .map(|stream| Either::Left(stream.into_inner()))
+                    .map_err(|error| self.refused(&error.to_string()))
             }
         }
     }
 
     /// The connection to it, in TLS where it speaks that.
     async fn greet(&self, tcp: TcpStream, tls: &Tls) -> Result<Wire, Failure> {
-        let Origin { tls: true, host, port, .. } = &self.origin else { return Ok(Either::Left(tcp)) };
+        let Origin { tls: true, host, port, .. } = &self.origin else {
+            return Ok(Either::Left(tcp));
+        };
         let failed = |message| self.out_of_reach(Failure { code: code::TLS, message });
         let config = tls.config_of_proxy(host, *port).await.map_err(failed)?;
         let name = server_name(host).map_err(failed)?;
-        let secured = TlsConnector::from(Arc::new(config)).connect(name, Counted::new(Either::Left(tcp))).await;
+        let secured = TlsConnector::from(Arc::new(config))
+            .connect(name, Counted::new(Either::Left(tcp)))
+            .await;
         let secured = secured.map_err(|error| self.out_of_reach(failures::of_exchange(&error)))?;
         Ok(Either::Right(Box::new(secured)))
     }
 
     /// CONNECT (RFC 9110, section 9.3.6).
     async fn connect(&self, wire: &mut Wire, origin: &Origin) -> Result<(), Failure> {
-        let host = if origin.host.contains(':') { format!("[{}]", origin.host) } else { origin.host.clone() };
+        let host = if origin.host.contains(':') {
+            format!("[{}]", origin.host)
+        } else {
+            origin.host.clone()
+        };
         let target = format!("{host}:{}", origin.port);
-        let authorization = self.authorization.as_ref().map(|value| format!("Proxy-Authorization: {value}\r\n")).unwrap_or_default();
+        let authorization = self
+            .authorization
+            .as_ref()
+            .map(|value| format!("Proxy-Authorization: {value}\r\n"))
+            .unwrap_or_default();
         let request = format!("CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n{authorization}\r\n");
         let broken = |error: std::io::Error| self.refused(&failures::of_exchange(&error).message);
         wire.write_all(request.as_bytes()).await.map_err(broken)?;
@@ -224,7 +268,10 @@ impl Proxy {
 
     fn refused(&self, why: &str) -> Failure {
         let why: String = why.chars().filter(|one| !one.is_control()).take(MOST_TOLD).collect();
-        let message = format!("the proxy {} of {} opens no tunnel: {why}", self.origin.authority, self.variable);
+        let message = format!(
+            "the proxy {} of {} opens no tunnel: {why}",
+            self.origin.authority, self.variable
+        );
         Failure { code: code::GENERIC, message }
     }
 }
@@ -262,7 +309,9 @@ impl Excluded {
             Self::All => true,
             Self::Range(range) => ip.is_some_and(|ip| range.contains(ip)),
             Self::Ip(excluded, port) => ip == Some(*excluded) && is_port(port),
-            Self::Domain { below, itself, port } => (host.ends_with(below) || (*itself && host == &below[1..])) && is_port(port),
+            Self::Domain { below, itself, port } => {
+                (host.ends_with(below) || (*itself && host == &below[1..])) && is_port(port)
+            }
         }
     }
 }
@@ -274,8 +323,11 @@ mod tests {
     use super::*;
 
     fn of(variables: &[(&str, &str)]) -> Proxies {
-        let variables: Vec<(String, String)> = variables.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
-        Proxies::of(|asked| variables.iter().find(|(name, _)| name == asked).map(|(_, value)| value.clone()))
+        let variables: Vec<(String, String)> =
+            variables.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
+        Proxies::of(|asked| {
+            variables.iter().find(|(name, _)| name == asked).map(|(_, value)| value.clone())
+        })
     }
 
     /// Where requests to the URL go, or what is wrong.
@@ -289,11 +341,19 @@ mod tests {
 
     #[test]
     fn the_scheme_decides_which_one_and_upper_case_comes_first() {
-        let proxies = of(&[("http_proxy", "a:1"), ("HTTP_PROXY", " http://b:2 "), ("https_proxy", "socks5://c"), ("ALL_PROXY", "d:4")]);
+        let proxies = of(&[
+            ("http_proxy", "a:1"),
+            ("HTTP_PROXY", " http://b:2 "),
+            ("https_proxy", "socks5://c"),
+            ("ALL_PROXY", "d:4"),
+        ]);
         assert_eq!(between(&proxies, "http://shop.test/x"), Some(Ok("b:2".into())));
         assert_eq!(between(&proxies, "https://shop.test/x"), Some(Ok("c:1080".into())));
         assert_eq!(between(&of(&[("HTTPS_PROXY", "b:2")]), "http://shop.test/"), None);
-        assert_eq!(between(&of(&[("HTTP_PROXY", ""), ("http_proxy", "[::1]:3")]), "http://shop.test/"), Some(Ok("[::1]:3".into())));
+        assert_eq!(
+            between(&of(&[("HTTP_PROXY", ""), ("http_proxy", "[::1]:3")]), "http://shop.test/"),
+            Some(Ok("[::1]:3".into()))
+        );
     }
 
     #[test]
@@ -323,21 +383,41 @@ mod tests {
         for host in without {
             assert_eq!(between(&proxies, &format!("http://{host}/")), None, "{host}");
         }
-        let through =
-            ["below.test", "inexact.test", "star.test", "port.test", "11.1.2.3", "192.0.2.8", "[2001:db8::1]", "[2001:db8::3]", "localhost.test"];
+        let through = [
+            "below.test",
+            "inexact.test",
+            "star.test",
+            "port.test",
+            "11.1.2.3",
+            "192.0.2.8",
+            "[2001:db8::1]",
+            "[2001:db8::3]",
+            "localhost.test",
+        ];
         for host in through {
-            assert_eq!(between(&proxies, &format!("http://{host}/")), Some(Ok("p:1".into())), "{host}");
+            assert_eq!(
+                between(&proxies, &format!("http://{host}/")),
+                Some(Ok("p:1".into())),
+                "{host}"
+            );
         }
-        assert_eq!(between(&of(&[("HTTP_PROXY", "p:1"), ("no_proxy", "a, *")]), "http://shop.test/"), None);
+        assert_eq!(
+            between(&of(&[("HTTP_PROXY", "p:1"), ("no_proxy", "a, *")]), "http://shop.test/"),
+            None
+        );
     }
 
     #[test]
     fn a_value_that_is_no_proxy_fails_the_requests_and_is_not_shown() {
-        let values = [("http://me:secret@", "is no address"), ("ftp://me:secret@p", "of the kind 'ftp'")];
+        let values =
+            [("http://me:secret@", "is no address"), ("ftp://me:secret@p", "of the kind 'ftp'")];
         for (value, what) in values {
             let proxies = of(&[("HTTP_PROXY", value)]);
             let told = between(&proxies, "http://shop.test/").unwrap().unwrap_err();
-            assert!(told.starts_with("HTTP_PROXY") && told.contains(what) && !told.contains("secret"), "{told}");
+            assert!(
+                told.starts_with("HTTP_PROXY") && told.contains(what) && !told.contains("secret"),
+                "{told}"
+            );
             assert_eq!(between(&proxies, "http://localhost/"), None);
         }
     }
@@ -345,7 +425,8 @@ mod tests {
     #[test]
     fn user_and_password_are_decoded_and_kept_out_of_what_is_told() {
         let proxies = of(&[("HTTP_PROXY", "http://me:p%40ss@p:1")]);
-        let proxy = proxies.between(&Address::parse("http://shop.test/").unwrap().origin).unwrap().unwrap();
+        let proxy =
+            proxies.between(&Address::parse("http://shop.test/").unwrap().origin).unwrap().unwrap();
         assert_eq!(proxy.authorization.as_deref(), Some("Basic bWU6cEBzcw=="));
         proxies.note_used(&proxy);
         proxies.note_used(&proxy);

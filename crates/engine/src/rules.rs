@@ -51,12 +51,25 @@ impl Reached {
 impl Rules {
     /// # Errors
     /// The mistakes of options whose meaning shows only here: certificates, keys, cipher suites.
-    pub fn new(options: &Options, bodies: BodyLimits, secrets: Arc<Secrets>) -> Result<Arc<Self>, Vec<String>> {
+    pub fn new(
+        options: &Options,
+        bodies: BodyLimits,
+        secrets: Arc<Secrets>,
+    ) -> Result<Arc<Self>, Vec<String>> {
         let network = options.network.clone();
         let tls = Tls::new(&network, options.insecure_skip_tls_verify)?;
         let pace = network.rps.map(Pace::new);
         let proxies = Proxies::of_environment();
-        Ok(Arc::new(Self { network, reuse: !options.no_connection_reuse, tls, pace, bodies, proxies, reached: Reached::default(), secrets }))
+        Ok(Arc::new(Self {
+            network,
+            reuse: !options.no_connection_reuse,
+            tls,
+            pace,
+            bodies,
+            proxies,
+            reached: Reached::default(),
+            secrets,
+        }))
     }
 }
 
@@ -83,7 +96,8 @@ impl Pace {
     fn claim(&self, now_ns: u64) -> u64 {
         let after = |next: u64| Some(next.max(now_ns) + self.apart_ns);
         // The update never refuses, so that both arms hold the value before it.
-        let (Ok(next) | Err(next)) = self.next_ns.fetch_update(Ordering::Relaxed, Ordering::Relaxed, after);
+        let (Ok(next) | Err(next)) =
+            self.next_ns.fetch_update(Ordering::Relaxed, Ordering::Relaxed, after);
         next.max(now_ns)
     }
 }

@@ -95,13 +95,23 @@ pub struct Samples {
 impl Samples {
     /// Opens the files and starts the thread; `None` without files. A file that cannot be opened is an error.
     /// Names and tags have no secrets by `cleaner`, which is asked once for each.
-    pub fn start(files: &[OutputFile], options: &Options, cleaner: &Cleaner) -> Result<Option<Self>, String> {
+    pub fn start(
+        files: &[OutputFile],
+        options: &Options,
+        cleaner: &Cleaner,
+    ) -> Result<Option<Self>, String> {
         if files.is_empty() {
             return Ok(None);
         }
         let mut formats: Vec<(PathBuf, Box<dyn Format>)> = Vec::new();
         for file in files {
-            let failed = |error: io::Error| format!("--out {}={}: {error}; give a file that can be written", file.kind, file.path.display());
+            let failed = |error: io::Error| {
+                format!(
+                    "--out {}={}: {error}; give a file that can be written",
+                    file.kind,
+                    file.path.display()
+                )
+            };
             formats.push((file.path.clone(), open(file, options, cleaner).map_err(failed)?));
         }
         let (sender, batches) = sync_channel(BATCHES);
@@ -110,7 +120,12 @@ impl Samples {
             move || write_all(&batches, formats, &cleaner)
         });
         let thread = thread.map_err(|error| format!("--out: no thread to write with: {error}"))?;
-        Ok(Some(Self { sender, lost: Arc::default(), sources: AtomicU64::new(0), thread: Mutex::new(Some(thread)) }))
+        Ok(Some(Self {
+            sender,
+            lost: Arc::default(),
+            sources: AtomicU64::new(0),
+            thread: Mutex::new(Some(thread)),
+        }))
     }
 
     /// What a recorder tells its samples to.
@@ -136,7 +151,9 @@ impl Samples {
         let _ = self.sender.send(None);
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         let ended = thread.map_or(Ok(None), JoinHandle::join);
-        let failure = ended.unwrap_or_else(|_| Some("the thread that writes raw samples stopped unexpectedly".into()));
+        let failure = ended.unwrap_or_else(|_| {
+            Some("the thread that writes raw samples stopped unexpectedly".into())
+        });
         json!({"lost": self.lost.load(Ordering::Relaxed), "failure": failure})
     }
 }
@@ -150,10 +167,23 @@ struct BatchTap {
 
 impl BatchTap {
     fn send(&mut self) {
-        let (metrics, tag_sets) = (std::mem::take(&mut self.batch.metrics), std::mem::take(&mut self.batch.tag_sets));
-        let like = (Vec::with_capacity(self.batch.moments.len()), Vec::with_capacity(self.batch.values.len()));
-        let (moments, values) = (std::mem::replace(&mut self.batch.moments, like.0), std::mem::replace(&mut self.batch.values, like.1));
-        match self.sender.try_send(Some(Batch { source: self.batch.source, metrics, tag_sets, moments, values })) {
+        let (metrics, tag_sets) =
+            (std::mem::take(&mut self.batch.metrics), std::mem::take(&mut self.batch.tag_sets));
+        let like = (
+            Vec::with_capacity(self.batch.moments.len()),
+            Vec::with_capacity(self.batch.values.len()),
+        );
+        let (moments, values) = (
+            std::mem::replace(&mut self.batch.moments, like.0),
+            std::mem::replace(&mut self.batch.values, like.1),
+        );
+        match self.sender.try_send(Some(Batch {
+            source: self.batch.source,
+            metrics,
+            tag_sets,
+            moments,
+            values,
+        })) {
             Ok(()) | Err(TrySendError::Full(None) | TrySendError::Disconnected(None)) => {}
             Err(TrySendError::Full(Some(back)) | TrySendError::Disconnected(Some(back))) => {
                 self.lost.fetch_add(back.values.len() as u64, Ordering::Relaxed);
@@ -174,8 +204,14 @@ impl Tap for BatchTap {
     }
 
     fn samples(&mut self, tags: TagSetId, samples: &[(MetricId, f64)]) {
-        let time_ns = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i64);
-        self.batch.moments.push(Moment { time_ns, origin: self.origin.get(), tags, values: samples.len() as u32 });
+        let time_ns =
+            SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i64);
+        self.batch.moments.push(Moment {
+            time_ns,
+            origin: self.origin.get(),
+            tags,
+            values: samples.len() as u32,
+        });
         self.batch.values.extend_from_slice(samples);
         if self.batch.values.len() >= BATCH_VALUES {
             self.send();
@@ -200,7 +236,12 @@ fn open(file: &OutputFile, options: &Options, cleaner: &Cleaner) -> io::Result<B
         "json" => Box::new(json::Json::new(sink(&file.path)?, options, cleaner.clone())),
         "csv" => Box::new(csv::Csv::new(sink(&file.path)?, options)),
         "parquet" => Box::new(parquet::Parquet::new(File::create(&file.path)?, options)?),
-        other => return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("'{other}' is none of json, csv and parquet"))),
+        other => {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                format!("'{other}' is none of json, csv and parquet"),
+            ))
+        }
     })
 }
 
@@ -347,7 +388,11 @@ impl Decimal {
 }
 
 /// Writes until every tap has gone; a file that fails is left, the others go on. Returns what failed.
-fn write_all(batches: &Receiver<Option<Batch>>, mut formats: Vec<(PathBuf, Box<dyn Format>)>, cleaner: &Cleaner) -> Option<String> {
+fn write_all(
+    batches: &Receiver<Option<Batch>>,
+    mut formats: Vec<(PathBuf, Box<dyn Format>)>,
+    cleaner: &Cleaner,
+) -> Option<String> {
     limits::step_back();
     let mut sources: Vec<Source> = Vec::new();
     let mut failures = Vec::new();
@@ -358,7 +403,12 @@ fn write_all(batches: &Receiver<Option<Batch>>, mut formats: Vec<(PathBuf, Box<d
         }
         let source = &mut sources[batch.source];
         source.number = batch.source;
-        source.metrics.extend(batch.metrics.into_iter().map(|metric| Metric { name: cleaner.text(&metric.name), ..metric }));
+        source.metrics.extend(
+            batch
+                .metrics
+                .into_iter()
+                .map(|metric| Metric { name: cleaner.text(&metric.name), ..metric }),
+        );
         source.tag_sets.extend(batch.tag_sets.iter().map(|tags| without_secrets(tags, cleaner)));
         formats.retain_mut(|(path, format)| {
             let mut rest = batch.values.as_slice();
@@ -368,7 +418,10 @@ fn write_all(batches: &Receiver<Option<Batch>>, mut formats: Vec<(PathBuf, Box<d
                 format.write(&Taken { source, at, values })
             });
             if let Err(error) = &written {
-                plimsoll_script::tell!("ERROR raw samples are no longer written: {}", failed(path, error));
+                plimsoll_script::tell!(
+                    "ERROR raw samples are no longer written: {}",
+                    failed(path, error)
+                );
                 failures.push(failed(path, error));
             }
             written.is_ok()
@@ -383,12 +436,15 @@ fn write_all(batches: &Receiver<Option<Batch>>, mut formats: Vec<(PathBuf, Box<d
 }
 
 fn without_secrets(tags: &Tags, cleaner: &Cleaner) -> Tags {
-    Tags(tags.0.iter().map(|(name, value)| (cleaner.text(name), cleaner.tag(name, value))).collect())
+    Tags(
+        tags.0.iter().map(|(name, value)| (cleaner.text(name), cleaner.tag(name, value))).collect(),
+    )
 }
 
 /// The tags of a sample as k6 has them: `url` beside `name`, and a `group` at the root too.
 fn k6_tags<'a>(tags: &'a Tags, carried: &[&str]) -> Vec<(&'a str, &'a str)> {
-    let mut found: Vec<(&str, &str)> = tags.0.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+    let mut found: Vec<(&str, &str)> =
+        tags.0.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
     if let Some((_, name)) = found.iter().find(|(key, _)| *key == "name").copied() {
         if carried.contains(&"url") {
             found.push(("url", name));
@@ -440,7 +496,10 @@ struct Metadata {
 impl Metadata {
     fn of(options: &Options) -> Self {
         use plimsoll_core::system_tags::SystemTag;
-        Self { vu: options.system_tags.has(SystemTag::Vu), iter: options.system_tags.has(SystemTag::Iter) }
+        Self {
+            vu: options.system_tags.has(SystemTag::Vu),
+            iter: options.system_tags.has(SystemTag::Iter),
+        }
     }
 
     fn pairs(self, origin: Option<(u32, u32)>) -> impl Iterator<Item = (&'static str, u32)> {
@@ -458,7 +517,13 @@ mod tests {
     fn tap(length: usize) -> (BatchTap, Receiver<Option<Batch>>, Arc<AtomicU64>) {
         let (sender, batches) = sync_channel(length);
         let lost = Arc::new(AtomicU64::new(0));
-        let batch = Batch { source: 0, metrics: Vec::new(), tag_sets: Vec::new(), moments: Vec::new(), values: Vec::new() };
+        let batch = Batch {
+            source: 0,
+            metrics: Vec::new(),
+            tag_sets: Vec::new(),
+            moments: Vec::new(),
+            values: Vec::new(),
+        };
         (BatchTap { batch, sender, lost: lost.clone(), origin: Rc::default() }, batches, lost)
     }
 
@@ -478,29 +543,58 @@ mod tests {
         let first = batches.recv().unwrap().unwrap();
         record("b", "y", 2);
         let last = batches.recv().unwrap().unwrap();
-        assert_eq!((first.values.len(), last.values.len(), lost.load(Ordering::Relaxed)), (3, 2, 5));
-        let names: Vec<&str> = first.metrics.iter().chain(&last.metrics).map(|metric| metric.name.as_str()).collect();
+        assert_eq!(
+            (first.values.len(), last.values.len(), lost.load(Ordering::Relaxed)),
+            (3, 2, 5)
+        );
+        let names: Vec<&str> =
+            first.metrics.iter().chain(&last.metrics).map(|metric| metric.name.as_str()).collect();
         assert_eq!((names, last.tag_sets[0].get("name")), (vec!["a", "b"], Some("y")));
     }
 
     #[test]
     fn decimals_are_those_of_the_general_way() {
-        for value in [0.0, 1.0, -1.5, 0.1, 0.157_981, 123_456_789.25, 0.000_001, 4.2e-7, -0.000_000_4, 8_999_999_999.0, 10.0, 100.5] {
+        for value in [
+            0.0,
+            1.0,
+            -1.5,
+            0.1,
+            0.157_981,
+            123_456_789.25,
+            0.000_001,
+            4.2e-7,
+            -0.000_000_4,
+            8_999_999_999.0,
+            10.0,
+            100.5,
+        ] {
             let decimal = Decimal::of(value).unwrap();
-            let wanted = format!("{:.6}", (value * 1e6).round() / 1e6).replace("-0.000000", "0.000000");
+            let wanted =
+                format!("{:.6}", (value * 1e6).round() / 1e6).replace("-0.000000", "0.000000");
             assert_eq!(std::str::from_utf8(decimal.whole()).unwrap(), wanted);
             let trimmed: f64 = std::str::from_utf8(decimal.trimmed()).unwrap().parse().unwrap();
             assert_eq!(trimmed, wanted.parse::<f64>().unwrap());
         }
         assert_eq!(Decimal::of(100.0).unwrap().trimmed(), b"100");
-        assert!(Decimal::of(f64::NAN).is_none() && Decimal::of(f64::INFINITY).is_none() && Decimal::of(9e9).is_none());
+        assert!(
+            Decimal::of(f64::NAN).is_none()
+                && Decimal::of(f64::INFINITY).is_none()
+                && Decimal::of(9e9).is_none()
+        );
     }
 
     #[test]
     fn tags_are_those_of_k6() {
-        let tags = |pairs: &[(&str, &str)]| Tags(pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect());
+        let tags = |pairs: &[(&str, &str)]| {
+            Tags(
+                pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect(),
+            )
+        };
         let request = tags(&[("name", "X"), ("proto", ""), ("scenario", "s")]);
-        assert_eq!(k6_tags(&request, &["group", "name", "scenario", "url"]), [("group", ""), ("name", "X"), ("scenario", "s"), ("url", "X")]);
+        assert_eq!(
+            k6_tags(&request, &["group", "name", "scenario", "url"]),
+            [("group", ""), ("name", "X"), ("scenario", "s"), ("url", "X")]
+        );
         assert_eq!(k6_tags(&request, &["url"]), [("scenario", "s"), ("url", "X")]);
         assert_eq!(k6_tags(&tags(&[("group", "::setup")]), &["group"]), [("group", "::setup")]);
     }

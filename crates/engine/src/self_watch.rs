@@ -73,10 +73,13 @@ pub struct Health {
 
 impl Health {
     pub fn merge(&mut self, other: &Health) {
-        for (mine, theirs) in
-            [(&mut self.busy_share, other.busy_share), (&mut self.waiting_share, other.waiting_share), (&mut self.stalled_share, other.stalled_share)]
-        {
-            *mine = mine.map_or(theirs, |mine| Some(theirs.map_or(mine, |theirs| mine.max(theirs))));
+        for (mine, theirs) in [
+            (&mut self.busy_share, other.busy_share),
+            (&mut self.waiting_share, other.waiting_share),
+            (&mut self.stalled_share, other.stalled_share),
+        ] {
+            *mine =
+                mine.map_or(theirs, |mine| Some(theirs.map_or(mine, |theirs| mine.max(theirs))));
         }
         self.longest_turn_ms = self.longest_turn_ms.max(other.longest_turn_ms);
         self.gap_ms = self.gap_ms.max(other.gap_ms);
@@ -93,7 +96,8 @@ impl Health {
     /// What is known, for a snapshot's `generator`.
     pub fn to_json(&self) -> Map<String, Value> {
         let script = |quantile: f64| self.script.quantile(quantile);
-        let mean_ms = (self.script.count() > 0).then(|| self.script.sum() / self.script.count() as f64);
+        let mean_ms =
+            (self.script.count() > 0).then(|| self.script.sum() / self.script.count() as f64);
         let shares = [
             ("busiest_thread_share", self.busy_share),
             ("waiting_share", self.waiting_share),
@@ -102,8 +106,10 @@ impl Health {
             ("script_p99_ms", script(0.99)),
             ("script_max_ms", script(1.0)),
         ];
-        let mut known: Map<String, Value> =
-            shares.into_iter().filter_map(|(name, value)| value.map(|value| (name.to_owned(), json!(value)))).collect();
+        let mut known: Map<String, Value> = shares
+            .into_iter()
+            .filter_map(|(name, value)| value.map(|value| (name.to_owned(), json!(value))))
+            .collect();
         known.insert("longest_turn_ms".into(), json!(self.longest_turn_ms));
         known.insert("gap_ms".into(), json!(self.gap_ms));
         known.insert("slept_ms".into(), json!(self.slept_ms));
@@ -232,7 +238,8 @@ impl SelfWatch {
         let now = Reading::now();
         let last = self.last.replace(now);
         let wall_s = (now.at - last.at).as_secs_f64();
-        let share = |seconds: f64| (wall_s >= LEAST_WALL_S).then(|| (seconds / wall_s).clamp(0.0, 1.0));
+        let share =
+            |seconds: f64| (wall_s >= LEAST_WALL_S).then(|| (seconds / wall_s).clamp(0.0, 1.0));
         let waited_s = now.waited_s.zip(last.waited_s).map(|(now, before)| now - before);
         self.to_time.set(TIMED_ITERATIONS);
         Health {
@@ -304,7 +311,8 @@ impl Clocks {
     /// Reads again where the thread did not live between the readings.
     fn now() -> Self {
         let read = || {
-            let [awake_s, boot_s, wall_s] = [libc::CLOCK_MONOTONIC, Self::BOOT, libc::CLOCK_REALTIME].map(clock_s);
+            let [awake_s, boot_s, wall_s] =
+                [libc::CLOCK_MONOTONIC, Self::BOOT, libc::CLOCK_REALTIME].map(clock_s);
             Self { awake_s, boot_s, wall_s }
         };
         let mut clocks = read();
@@ -319,9 +327,18 @@ impl Clocks {
 
     /// Time that was slept since then, and by how much the wall clock was set; 0 where it is too little to tell.
     fn apart_from(&self, before: &Self) -> (f64, f64) {
-        let told = |seconds: f64| if seconds.abs() >= Self::LEAST_APART_S { seconds } else { 0.0 };
+        let told = |seconds: f64| {
+            if seconds.abs() >= Self::LEAST_APART_S {
+                seconds
+            } else {
+                0.0
+            }
+        };
         let passed_s = self.boot_s - before.boot_s;
-        (told(passed_s - (self.awake_s - before.awake_s)), told(self.wall_s - before.wall_s - passed_s))
+        (
+            told(passed_s - (self.awake_s - before.awake_s)),
+            told(self.wall_s - before.wall_s - passed_s),
+        )
     }
 }
 
@@ -352,7 +369,10 @@ mod tests {
         for milliseconds in [1, 20, 4, 30] {
             watch.add_turn(Duration::from_millis(milliseconds));
         }
-        assert_eq!((watch.longest_turn.get(), watch.stalled.get()), (Duration::from_millis(30), Duration::from_millis(50)));
+        assert_eq!(
+            (watch.longest_turn.get(), watch.stalled.get()),
+            (Duration::from_millis(30), Duration::from_millis(50))
+        );
         assert_eq!(watch.take(Refused::default()).longest_turn_ms, 30.0);
         assert_eq!(watch.take(Refused::default()).longest_turn_ms, 0.0);
     }
@@ -363,7 +383,11 @@ mod tests {
         watch.begin();
         assert!(watch.pulse() < 1.0);
         let pulsed = watch.pulsed.get();
-        watch.pulsed.set(Clocks { awake_s: pulsed.awake_s - 5.0, boot_s: pulsed.boot_s - 5.0, wall_s: pulsed.wall_s - 5.0 });
+        watch.pulsed.set(Clocks {
+            awake_s: pulsed.awake_s - 5.0,
+            boot_s: pulsed.boot_s - 5.0,
+            wall_s: pulsed.wall_s - 5.0,
+        });
         let gap_s = watch.pulse();
         assert!((5000.0..6000.0).contains(&watch.take(Refused::default()).gap_ms));
         watch.note_gap(gap_s);
@@ -375,15 +399,25 @@ mod tests {
     fn sleep_of_the_machine_and_a_clock_that_is_set_are_told_once() {
         let watch = SelfWatch::new();
         let began = watch.pulsed.get();
-        let later =
-            |awake_s, boot_s, wall_s| Clocks { awake_s: began.awake_s + awake_s, boot_s: began.boot_s + boot_s, wall_s: began.wall_s + wall_s };
+        let later = |awake_s, boot_s, wall_s| Clocks {
+            awake_s: began.awake_s + awake_s,
+            boot_s: began.boot_s + boot_s,
+            wall_s: began.wall_s + wall_s,
+        };
         watch.note(later(0.01, 30.01, 30.01));
         watch.note(later(0.02, 30.02, 25.02));
         let seen = watch.take(Refused::default());
-        assert!((seen.slept_ms - 30_000.0).abs() < 1.0 && (seen.clock_jump_ms + 5_000.0).abs() < 1.0, "{seen:?}");
+        assert!(
+            (seen.slept_ms - 30_000.0).abs() < 1.0 && (seen.clock_jump_ms + 5_000.0).abs() < 1.0,
+            "{seen:?}"
+        );
         watch.note(later(3.02, 33.02, 28.05));
         let seen = watch.take(Refused::default());
-        assert_eq!((seen.slept_ms, seen.clock_jump_ms), (0.0, 0.0), "a stop of the process is neither");
+        assert_eq!(
+            (seen.slept_ms, seen.clock_jump_ms),
+            (0.0, 0.0),
+            "a stop of the process is neither"
+        );
         assert!((seen.gap_ms - 3_000.0).abs() < 1.0);
     }
 
@@ -415,7 +449,10 @@ mod tests {
         merged.merge(&Health::default());
         let json = merged.to_json();
         assert_eq!((merged.busy_share, merged.longest_turn_ms), (Some(0.9), 3.0));
-        assert_eq!((json["refused_files"].clone(), json["refused_ports"].clone()), (json!(3), json!(2)));
+        assert_eq!(
+            (json["refused_files"].clone(), json["refused_ports"].clone()),
+            (json!(3), json!(2))
+        );
         assert!(!json.contains_key("waiting_share") && !json.contains_key("script_p99_ms"));
     }
 

@@ -25,7 +25,10 @@ impl Signal {
     }
 
     /// The work's result, or `None` if the signal is up before the work is done.
-    pub fn unless_raised<'a, Work: Future>(&'a self, mut work: Pin<&'a mut Work>) -> impl Future<Output = Option<Work::Output>> + 'a {
+    pub fn unless_raised<'a, Work: Future>(
+        &'a self,
+        mut work: Pin<&'a mut Work>,
+    ) -> impl Future<Output = Option<Work::Output>> + 'a {
         poll_fn(move |context| {
             if let Poll::Ready(output) = work.as_mut().poll(context) {
                 return Poll::Ready(Some(output));
@@ -55,7 +58,8 @@ mod tests {
         let raiser = signal.clone();
         let waiting = pin!(std::future::pending::<()>());
         let waiting = signal.unless_raised(waiting);
-        let (outcome, ()) = futures_util::future::join(waiting, async move { raiser.raise() }).await;
+        let (outcome, ()) =
+            futures_util::future::join(waiting, async move { raiser.raise() }).await;
         assert_eq!(outcome, None);
         assert_eq!(signal.unless_raised(pin!(std::future::pending::<()>())).await, None);
         signal.lower();

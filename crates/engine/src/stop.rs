@@ -39,7 +39,8 @@ impl Stop {
             Phase::Aborting => self.orders.abort(),
             Phase::Ending => self.orders.end(LAST_WORDS),
         }
-        self.phase.send_if_modified(|phase| std::mem::replace(phase, (*phase).max(wanted)) < wanted);
+        self.phase
+            .send_if_modified(|phase| std::mem::replace(phase, (*phase).max(wanted)) < wanted);
     }
 
     pub fn orders(&self) -> &Orders {

@@ -16,13 +16,21 @@ type TrendStats = [(String, Aggregate)];
 
 /// Builds `{metrics, root_group, options, state, setup_data}`; `kinds`: of the metrics that the run knows, with or without
 /// a sample.
-pub fn data(totals: &Totals, options: &Options, kinds: &BTreeMap<String, (Kind, bool)>, setup_data: Value) -> Value {
+pub fn data(
+    totals: &Totals,
+    options: &Options,
+    kinds: &BTreeMap<String, (Kind, bool)>,
+    setup_data: Value,
+) -> Value {
     let stats = options.summary_trend_stats.as_slice();
     let mut metrics = Map::new();
     let mut names: BTreeMap<String, (Kind, bool)> = BTreeMap::new();
     for (metric, values) in totals.sums.metrics() {
         names.insert(metric.name.clone(), (metric.kind, metric.is_time));
-        metrics.insert(metric.name.clone(), metric_json(&metric.name, metric.kind, metric.is_time, values, totals.seconds, stats));
+        metrics.insert(
+            metric.name.clone(),
+            metric_json(&metric.name, metric.kind, metric.is_time, values, totals.seconds, stats),
+        );
     }
     let (low, high) = totals.vus_min_max.unwrap_or((0, 0));
     metrics.insert("vus".into(), json!({"type": "gauge", "contains": "default", "values": {"value": high, "min": low, "max": high}}));
@@ -50,10 +58,21 @@ pub fn data(totals: &Totals, options: &Options, kinds: &BTreeMap<String, (Kind, 
 }
 
 /// Submetrics that the script wants to see, as k6 shows them: also without a sample.
-fn add_shown(metrics: &mut Map<String, Value>, names: &BTreeMap<String, (Kind, bool)>, totals: &Totals, shown: &[Shown], stats: &TrendStats) {
+fn add_shown(
+    metrics: &mut Map<String, Value>,
+    names: &BTreeMap<String, (Kind, bool)>,
+    totals: &Totals,
+    shown: &[Shown],
+    stats: &TrendStats,
+) {
     for one in shown {
-        let Some((kind, is_time)) = names.get(&one.metric).copied() else { continue };
-        metrics.insert(one.key.clone(), sum_json(totals, &one.metric, &one.tags, kind, is_time, stats));
+        let Some((kind, is_time)) = names.get(&one.metric).copied() else {
+            continue;
+        };
+        metrics.insert(
+            one.key.clone(),
+            sum_json(totals, &one.metric, &one.tags, kind, is_time, stats),
+        );
     }
 }
 
@@ -68,9 +87,14 @@ fn add_thresholds(
         let (kind, is_time) = kinds.get(&threshold.metric).copied().unwrap_or((Kind::Trend, false));
         let (verdict, observed) = threshold.judge_at_end(&totals.sums, kind, totals.seconds);
         // What failed took no time and proves nothing: as the run's outcome has it, no threshold is met.
-        let verdict = if verdict == Verdict::Passed && totals.nothing_answered() { Verdict::Undecided } else { verdict };
-        let entry =
-            metrics.entry(threshold.key.clone()).or_insert_with(|| sum_json(totals, &threshold.metric, &threshold.tags, kind, is_time, stats));
+        let verdict = if verdict == Verdict::Passed && totals.nothing_answered() {
+            Verdict::Undecided
+        } else {
+            verdict
+        };
+        let entry = metrics.entry(threshold.key.clone()).or_insert_with(|| {
+            sum_json(totals, &threshold.metric, &threshold.tags, kind, is_time, stats)
+        });
         let verdict_name = match verdict {
             Verdict::Passed => "passed",
             Verdict::Failed => "failed",
@@ -84,23 +108,51 @@ fn add_thresholds(
 }
 
 /// Of a metric or submetric, also without a sample.
-fn sum_json(totals: &Totals, metric: &str, tags: &[(String, String)], kind: Kind, is_time: bool, stats: &TrendStats) -> Value {
+fn sum_json(
+    totals: &Totals,
+    metric: &str,
+    tags: &[(String, String)],
+    kind: Kind,
+    is_time: bool,
+    stats: &TrendStats,
+) -> Value {
     let empty = Values::empty(kind);
-    metric_json(metric, kind, is_time, totals.sums.get(metric, tags).unwrap_or(&empty), totals.seconds, stats)
+    metric_json(
+        metric,
+        kind,
+        is_time,
+        totals.sums.get(metric, tags).unwrap_or(&empty),
+        totals.seconds,
+        stats,
+    )
 }
 
-fn metric_json(name: &str, kind: Kind, is_time: bool, values: &Values, elapsed_s: f64, stats: &TrendStats) -> Value {
+fn metric_json(
+    name: &str,
+    kind: Kind,
+    is_time: bool,
+    values: &Values,
+    elapsed_s: f64,
+    stats: &TrendStats,
+) -> Value {
     let get = |aggregate| observe(values, aggregate, elapsed_s).unwrap_or(0.0);
     let numbers = match (kind, values) {
         (Kind::Counter, _) => json!({"count": get(Aggregate::Count), "rate": get(Aggregate::Rate)}),
         // Without a value it is 0, as in k6.
-        (Kind::Gauge, Values::Gauge { last, .. }) if last.is_nan() => json!({"value": 0, "min": 0, "max": 0}),
-        (Kind::Gauge, Values::Gauge { last, min, max }) => json!({"value": last, "min": min, "max": max}),
+        (Kind::Gauge, Values::Gauge { last, .. }) if last.is_nan() => {
+            json!({"value": 0, "min": 0, "max": 0})
+        }
+        (Kind::Gauge, Values::Gauge { last, min, max }) => {
+            json!({"value": last, "min": min, "max": max})
+        }
         (Kind::Rate, _) => {
             let (passes, fails) = passes_and_fails(values).unwrap_or((0, 0));
             json!({"rate": get(Aggregate::Rate), "passes": passes, "fails": fails})
         }
-        (_, Values::Trend(histogram)) => stats.iter().map(|(name, aggregate)| (name.clone(), trend_json(histogram, values, *aggregate))).collect(),
+        (_, Values::Trend(histogram)) => stats
+            .iter()
+            .map(|(name, aggregate)| (name.clone(), trend_json(histogram, values, *aggregate)))
+            .collect(),
         _ => json!({}),
     };
     json!({"type": kind.name(), "contains": contains(name, is_time), "values": numbers})
@@ -151,7 +203,9 @@ fn identity(path: &str) -> String {
 }
 
 fn child<'a>(group: &'a mut Value, name: &str, path: &str) -> &'a mut Value {
-    let at = group["groups"].as_array().and_then(|groups| groups.iter().position(|known| known["name"] == name));
+    let at = group["groups"]
+        .as_array()
+        .and_then(|groups| groups.iter().position(|known| known["name"] == name));
     let at = at.unwrap_or_else(|| {
         let groups = group["groups"].as_array_mut();
         groups.map_or(0, |groups| {

@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use plimsoll_script::bundle::ScriptError;
 
 use crate::collector::Part;
-use crate::run::EngineError;
+use crate::loading::EngineError;
 use crate::worker::{self, Shared};
 
 pub type Threads = Vec<JoinHandle<Result<(), ScriptError>>>;
@@ -29,7 +29,11 @@ pub fn start(shared: &Arc<Shared>, parts: &Sender<Part>) -> Result<Threads, Engi
             Err(error) => {
                 shared.start.refuse();
                 join(handles, |_| false)?;
-                return Err(EngineError::System(format!("cannot start thread {} of {}: {error}", index + 1, shared.threads)));
+                return Err(EngineError::System(format!(
+                    "cannot start thread {} of {}: {error}",
+                    index + 1,
+                    shared.threads
+                )));
             }
         }
     }
@@ -41,7 +45,9 @@ pub fn join(handles: Threads, is_left: impl Fn(usize) -> bool) -> Result<(), Eng
     let waited = handles.into_iter().enumerate().filter(|(index, _)| !is_left(*index));
     let ended: Vec<_> = waited.map(|(_, handle)| handle.join()).collect();
     for result in ended {
-        result.map_err(|_| EngineError::System("a thread of the engine stopped unexpectedly".into()))??;
+        result.map_err(|_| {
+            EngineError::System("a thread of the engine stopped unexpectedly".into())
+        })??;
     }
     Ok(())
 }

@@ -15,7 +15,9 @@ impl Timer {
     /// Needs a tokio runtime with I/O.
     pub fn new() -> io::Result<Self> {
         // SAFETY: a plain system call; the result is checked before it is owned.
-        let raw = unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_NONBLOCK | libc::TFD_CLOEXEC) };
+        let raw = unsafe {
+            libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_NONBLOCK | libc::TFD_CLOEXEC)
+        };
         if raw < 0 {
             return Err(io::Error::last_os_error());
         }
@@ -28,15 +30,24 @@ impl Timer {
     /// Waits for a duration; cancel-safe.
     pub async fn wait(&self, duration: Duration) {
         let ns = duration.as_nanos().clamp(1, i64::MAX as u128);
-        let value = libc::timespec { tv_sec: (ns / 1_000_000_000) as libc::time_t, tv_nsec: (ns % 1_000_000_000) as libc::c_long };
-        let spec = libc::itimerspec { it_interval: libc::timespec { tv_sec: 0, tv_nsec: 0 }, it_value: value };
+        let value = libc::timespec {
+            tv_sec: (ns / 1_000_000_000) as libc::time_t,
+            tv_nsec: (ns % 1_000_000_000) as libc::c_long,
+        };
+        let spec = libc::itimerspec {
+            it_interval: libc::timespec { tv_sec: 0, tv_nsec: 0 },
+            it_value: value,
+        };
         // SAFETY: the descriptor is open and `spec` lives through the call.
         unsafe { libc::timerfd_settime(self.fd.as_raw_fd(), 0, &spec, std::ptr::null_mut()) };
         loop {
-            let Ok(mut ready) = self.fd.readable().await else { return };
+            let Ok(mut ready) = self.fd.readable().await else {
+                return;
+            };
             let mut expirations = [0u8; 8];
             // SAFETY: eight writable bytes, as timerfd wants.
-            let read = unsafe { libc::read(self.fd.as_raw_fd(), expirations.as_mut_ptr().cast(), 8) };
+            let read =
+                unsafe { libc::read(self.fd.as_raw_fd(), expirations.as_mut_ptr().cast(), 8) };
             // Once read it is not ready until it expires again, of which the system tells.
             ready.clear_ready();
             if read == 8 {

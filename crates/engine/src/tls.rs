@@ -4,15 +4,22 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::options::network::{ClientCertificate, HostPattern, Network, TlsVersion, TlsVersions};
+use plimsoll_core::options::network::{
+    ClientCertificate, HostPattern, Network, TlsVersion, TlsVersions,
+};
 use tokio::sync::OnceCell;
-use tokio_rustls::rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use tokio_rustls::rustls::crypto::{ring, verify_tls12_signature, verify_tls13_signature, CryptoProvider};
+use tokio_rustls::rustls::client::danger::{
+    HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier,
+};
+use tokio_rustls::rustls::crypto::{
+    ring, verify_tls12_signature, verify_tls13_signature, CryptoProvider,
+};
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use tokio_rustls::rustls::sign::{CertifiedKey, SingleCertAndKey};
 use tokio_rustls::rustls::{
-    version, ClientConfig, DigitallySignedStruct, Error, InconsistentKeys, RootCertStore, SignatureScheme, SupportedProtocolVersion,
+    version, ClientConfig, DigitallySignedStruct, Error, InconsistentKeys, RootCertStore,
+    SignatureScheme, SupportedProtocolVersion,
 };
 
 /// Offered in the handshake, the preferred one first (RFC 7301).
@@ -62,14 +69,20 @@ impl Tls {
 
     /// The configuration for a server; the caller's thread goes on with other work while it is made.
     pub async fn config(&self, host: &str, port: u16) -> Result<Arc<ClientConfig>, String> {
-        let meant = |identity: &Identity| identity.domains.is_empty() || identity.domains.iter().any(|domain| domain.matches(host, port));
-        let (identity, config) = match self.identified.iter().find(|(identity, _)| meant(identity)) {
+        let meant = |identity: &Identity| {
+            identity.domains.is_empty()
+                || identity.domains.iter().any(|domain| domain.matches(host, port))
+        };
+        let (identity, config) = match self.identified.iter().find(|(identity, _)| meant(identity))
+        {
             Some((identity, config)) => (Some(identity.certified.clone()), config),
             None => (None, &self.anonymous),
         };
         let settings = self.settings.clone();
         let make = || async move {
-            let made = tokio::task::spawn_blocking(move || settings.config(identity)).await.map_err(|error| error.to_string())?;
+            let made = tokio::task::spawn_blocking(move || settings.config(identity))
+                .await
+                .map_err(|error| error.to_string())?;
             made.map_err(|error| format!("tls: {error}"))
         };
         config.get_or_try_init(make).await.cloned()
@@ -94,18 +107,32 @@ impl Identity {
             let how = "write it decrypted with `openssl pkey -in client.key -out plain.key` and give no password";
             return Err(format!("key: encrypted keys are not supported yet; {how}"));
         }
-        let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(given.certificate.as_bytes()).collect();
-        let chain = chain.map_err(|error| error.to_string()).and_then(|chain| if chain.is_empty() { Err("it has none".into()) } else { Ok(chain) });
+        let chain: Result<Vec<_>, _> =
+            CertificateDer::pem_slice_iter(given.certificate.as_bytes()).collect();
+        let chain = chain.map_err(|error| error.to_string()).and_then(|chain| {
+            if chain.is_empty() {
+                Err("it has none".into())
+            } else {
+                Ok(chain)
+            }
+        });
         let chain = chain.map_err(|what| format!("cert: no certificate in PEM ({what}); give the text of the file: open('client.pem')"))?;
         let key = PrivateKeyDer::from_pem_slice(given.key.as_bytes());
         let key = key.map_err(|error| format!("key: no private key in PEM ({error}); give the text of the file: open('client.key')"))?;
-        let key = provider.key_provider.load_private_key(key).map_err(|error| format!("key: it cannot be used ({error})"))?;
+        let key = provider
+            .key_provider
+            .load_private_key(key)
+            .map_err(|error| format!("key: it cannot be used ({error})"))?;
         let certified = CertifiedKey::new(chain, key);
         // Of a certificate that cannot be looked into, as one of X.509 v1, nothing is known: the server says whether it takes it.
-        if let Err(Error::InconsistentKeys(InconsistentKeys::KeyMismatch)) = certified.keys_match() {
+        if let Err(Error::InconsistentKeys(InconsistentKeys::KeyMismatch)) = certified.keys_match()
+        {
             return Err("key: it does not belong to the certificate; give the key with which the certificate was requested".to_owned());
         }
-        Ok(Self { domains: given.domains.clone(), certified: Arc::new(SingleCertAndKey::from(certified)) })
+        Ok(Self {
+            domains: given.domains.clone(),
+            certified: Arc::new(SingleCertAndKey::from(certified)),
+        })
     }
 }
 
@@ -113,18 +140,38 @@ impl Identity {
 fn provider(names: &[String], mistakes: &mut Vec<String>) -> Arc<CryptoProvider> {
     let mut provider = ring::default_provider();
     // As k6, which prefers the cheaper of two that are strong enough.
-    provider.cipher_suites.sort_by_key(|suite| !suite.suite().as_str().is_some_and(|name| name.contains("AES_128")));
+    provider
+        .cipher_suites
+        .sort_by_key(|suite| !suite.suite().as_str().is_some_and(|name| name.contains("AES_128")));
     if names.is_empty() {
         return Arc::new(provider);
     }
     let is_13 = |name: &str| name.starts_with("TLS13_");
-    provider.cipher_suites.retain(|suite| suite.suite().as_str().is_some_and(|name| is_13(name) || names.iter().any(|wanted| wanted == name)));
-    if !provider.cipher_suites.iter().any(|suite| suite.suite().as_str().is_some_and(|name| !is_13(name)))
-        && !names.iter().any(|name| name.starts_with("TLS_AES_") || name.starts_with("TLS_CHACHA20_"))
+    provider.cipher_suites.retain(|suite| {
+        suite
+            .suite()
+            .as_str()
+            .is_some_and(|name| is_13(name) || names.iter().any(|wanted| wanted == name))
+    });
+    if !provider
+        .cipher_suites
+        .iter()
+        .any(|suite| suite.suite().as_str().is_some_and(|name| !is_13(name)))
+        && !names
+            .iter()
+            .any(|name| name.starts_with("TLS_AES_") || name.starts_with("TLS_CHACHA20_"))
     {
         let all = ring::default_provider().cipher_suites;
-        let known: Vec<&str> = all.iter().filter_map(|suite| suite.suite().as_str()).filter(|name| !is_13(name)).collect();
-        mistakes.push(format!("options.tlsCipherSuites: none of {} is supported; use some of {}", names.join(", "), known.join(", ")));
+        let known: Vec<&str> = all
+            .iter()
+            .filter_map(|suite| suite.suite().as_str())
+            .filter(|name| !is_13(name))
+            .collect();
+        mistakes.push(format!(
+            "options.tlsCipherSuites: none of {} is supported; use some of {}",
+            names.join(", "),
+            known.join(", ")
+        ));
     }
     Arc::new(provider)
 }
@@ -132,9 +179,17 @@ fn provider(names: &[String], mistakes: &mut Vec<String>) -> Arc<CryptoProvider>
 /// What of a list of cipher suites there is not here, in sentences.
 pub fn lacking(names: &[String]) -> Vec<String> {
     let known = ring::default_provider().cipher_suites;
-    let has =
-        |wanted: &str| known.iter().filter_map(|suite| suite.suite().as_str()).any(|name| name == wanted || name.replace("TLS13_", "TLS_") == wanted);
-    names.iter().filter(|name| !has(name)).map(|name| format!("options.tlsCipherSuites: {name} is not supported.")).collect()
+    let has = |wanted: &str| {
+        known
+            .iter()
+            .filter_map(|suite| suite.suite().as_str())
+            .any(|name| name == wanted || name.replace("TLS13_", "TLS_") == wanted)
+    };
+    names
+        .iter()
+        .filter(|name| !has(name))
+        .map(|name| format!("options.tlsCipherSuites: {name} is not supported."))
+        .collect()
 }
 
 static TLS12: [&SupportedProtocolVersion; 1] = [&version::TLS12];
@@ -151,7 +206,8 @@ fn versions(wanted: TlsVersions) -> &'static [&'static SupportedProtocolVersion]
 
 impl Settings {
     fn config(self, identity: Option<Arc<SingleCertAndKey>>) -> Result<Arc<ClientConfig>, Error> {
-        let builder = ClientConfig::builder_with_provider(self.provider.clone()).with_protocol_versions(self.versions)?;
+        let builder = ClientConfig::builder_with_provider(self.provider.clone())
+            .with_protocol_versions(self.versions)?;
         let builder = if self.insecure {
             builder.dangerous().with_custom_certificate_verifier(Arc::new(AcceptAny(self.provider)))
         } else {

@@ -144,7 +144,12 @@ impl Worker {
         if let Some(samples) = &shared.samples {
             recording.recorder.borrow_mut().attach(samples.tap(origin.clone()));
         }
-        let repeated = shared.plain.as_ref().map(|url| url.request(&shared.options)).transpose().map_err(ScriptError::new)?;
+        let repeated = shared
+            .plain
+            .as_ref()
+            .map(|url| url.request(&shared.options))
+            .transpose()
+            .map_err(ScriptError::new)?;
         let repeated = repeated.map(|request| Rc::new(Repeated::new(request)));
         Ok(Self {
             shared,
@@ -188,7 +193,8 @@ impl Worker {
     pub fn new_slot(&self, term: Rc<Term>) -> Result<Slot, ScriptError> {
         let number = self.shared.vu_numbers.fetch_add(1, Ordering::Relaxed) + 1;
         let vu = if self.shared.plain.is_none() {
-            let state = VuState::new(self.shared.bundle.clone(), self.recording.clone(), number, term)?;
+            let state =
+                VuState::new(self.shared.bundle.clone(), self.recording.clone(), number, term)?;
             state.run_started.set(self.began.get());
             Some(Vu::load(state)?)
         } else {
@@ -238,8 +244,13 @@ impl Worker {
         let shown = self.errors_shown.get();
         self.errors_shown.set(shown + 1);
         match shown {
-            _ if shown < MAX_ERRORS_SHOWN => plimsoll_script::tell!("ERROR {}", self.shared.bundle.secrets.clean(&error.to_string())),
-            MAX_ERRORS_SHOWN => plimsoll_script::tell!("ERROR more script errors follow and are not shown"),
+            _ if shown < MAX_ERRORS_SHOWN => plimsoll_script::tell!(
+                "ERROR {}",
+                self.shared.bundle.secrets.clean(&error.to_string())
+            ),
+            MAX_ERRORS_SHOWN => {
+                plimsoll_script::tell!("ERROR more script errors follow and are not shown")
+            }
             _ => {}
         }
     }
@@ -325,7 +336,10 @@ pub fn run(shared: Arc<Shared>, index: usize, parts: &Sender<Part>) -> Result<()
         worker.began.set(Instant::now());
         worker.watch.begin();
         worker.followed();
-        let ended = scenarios.into_iter().enumerate().map(|(at, ready)| run_scenario(worker.clone(), at, ready));
+        let ended = scenarios
+            .into_iter()
+            .enumerate()
+            .map(|(at, ready)| run_scenario(worker.clone(), at, ready));
         tokio::select! {
             _ = futures_util::future::join_all(ended) => {}
             () = worker.pulse(&timer, parts) => {}
@@ -347,9 +361,15 @@ struct Prepared {
 /// All that may fail for want of memory or files, before the load begins.
 fn prepare_thread(shared: &Arc<Shared>, index: usize) -> Result<Prepared, ScriptError> {
     let worker = Rc::new(Worker::new(shared.clone(), index)?);
-    let no_files = |what: &str, error: std::io::Error| ScriptError::new(format!("cannot {what}: {error}; raise the limit of open files (ulimit -n)"));
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| no_files("start a thread's event loop", error))?;
+    let no_files = |what: &str, error: std::io::Error| {
+        ScriptError::new(format!(
+            "cannot {what}: {error}; raise the limit of open files (ulimit -n)"
+        ))
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| no_files("start a thread's event loop", error))?;
     let new_timer = || {
         let _within = runtime.enter();
         Timer::new().map_err(|error| no_files("make a timer for the load", error))
@@ -403,6 +423,8 @@ async fn run_scenario(worker: Rc<Worker>, at: usize, ready: Ready) {
     match &scenario.executor {
         Executor::Open { .. } => open::run(worker, at, ready).await,
         Executor::Closed { .. } => closed::run(worker, at, ready.slots).await,
-        Executor::SharedIterations { .. } | Executor::PerVuIterations { .. } => iterations::run(worker, at, ready.slots).await,
+        Executor::SharedIterations { .. } | Executor::PerVuIterations { .. } => {
+            iterations::run(worker, at, ready.slots).await
+        }
     }
 }

@@ -17,13 +17,20 @@ const CASES: u32 = 256;
 pub fn holds<S: Strategy>(name: &str, inputs: &S, property: impl Fn(S::Value) -> TestCaseResult) {
     let number = |variable: &str| env::var(variable).ok().and_then(|text| text.parse::<u64>().ok());
     let limit = number("FUZZ_SECONDS").map(Duration::from_secs);
-    let seed = number("FUZZ_SEED").unwrap_or_else(|| if limit.is_some() { RandomState::new().hash_one(name) } else { 1 });
+    let seed = number("FUZZ_SEED").unwrap_or_else(|| {
+        if limit.is_some() {
+            RandomState::new().hash_one(name)
+        } else {
+            1
+        }
+    });
     let (begin, mut cases) = (Instant::now(), 0);
     for round in seed.. {
         let mut bytes = [0; 32];
         bytes[..8].copy_from_slice(&round.to_le_bytes());
         let config = Config { cases: CASES, failure_persistence: None, ..Config::default() };
-        let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &bytes));
+        let mut runner =
+            TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &bytes));
         if let Err(failure) = runner.run(inputs, &property) {
             panic!("{name}, FUZZ_SEED={round}: {failure}");
         }
@@ -33,6 +40,9 @@ pub fn holds<S: Strategy>(name: &str, inputs: &S, property: impl Fn(S::Value) ->
         }
     }
     if limit.is_some() {
-        println!("{name}: held in {cases} cases, {:.0} s, FUZZ_SEED={seed}", begin.elapsed().as_secs_f64());
+        println!(
+            "{name}: held in {cases} cases, {:.0} s, FUZZ_SEED={seed}",
+            begin.elapsed().as_secs_f64()
+        );
     }
 }

@@ -25,19 +25,24 @@ const LAST: Duration = Duration::from_millis(500);
 fn error(error: EngineError) -> PyErr {
     match &error {
         EngineError::System(_) => PyRuntimeError::new_err(error.to_string()),
-        EngineError::MissingModule { url, .. } => PyValueError::new_err((error.to_string(), error.kind(), url.clone())),
+        EngineError::MissingModule { url, .. } => {
+            PyValueError::new_err((error.to_string(), error.kind(), url.clone()))
+        }
         _ => PyValueError::new_err((error.to_string(), error.kind())),
     }
 }
 
 fn parse(config_json: &str) -> PyResult<Config> {
-    serde_json::from_str(config_json).map_err(|error| PyValueError::new_err(format!("engine configuration: {error}")))
+    serde_json::from_str(config_json)
+        .map_err(|error| PyValueError::new_err(format!("engine configuration: {error}")))
 }
 
 /// A text that cannot be asked about, as the interpreter ends, is not shown.
 fn cleaner(clean: Py<PyAny>) -> Cleaner {
     Cleaner::new(move |name, text| {
-        let asked = Python::try_attach(|py| clean.call1(py, (name, text)).and_then(|found| found.extract::<String>(py)).ok());
+        let asked = Python::try_attach(|py| {
+            clean.call1(py, (name, text)).and_then(|found| found.extract::<String>(py)).ok()
+        });
         asked.flatten().unwrap_or_else(|| "***".to_owned())
     })
 }
@@ -47,7 +52,8 @@ fn cleaner(clean: Py<PyAny>) -> Cleaner {
 fn inspect(py: Python<'_>, config_json: &str) -> PyResult<String> {
     let config = parse(config_json)?;
     let orders = config.orders.clone();
-    serving_signals(py, &orders, move || plimsoll_engine::inspect(&config)).map(|value| value.to_string())
+    serving_signals(py, &orders, move || plimsoll_engine::inspect(&config))
+        .map(|value| value.to_string())
 }
 
 /// The work's result. It is done in a thread of its own: a script that is loaded may compute for long, and signals are
@@ -57,8 +63,9 @@ fn serving_signals<T: Send + 'static>(
     orders: &Arc<Orders>,
     work: impl FnOnce() -> Result<T, EngineError> + Send + 'static,
 ) -> PyResult<T> {
-    let mut work =
-        Work::begin("plimsoll-load", work).map_err(|error| PyRuntimeError::new_err(format!("cannot start a thread to load the script: {error}")))?;
+    let mut work = Work::begin("plimsoll-load", work).map_err(|error| {
+        PyRuntimeError::new_err(format!("cannot start a thread to load the script: {error}"))
+    })?;
     loop {
         let come;
         (work, come) = py.detach(move || {
@@ -67,8 +74,16 @@ fn serving_signals<T: Send + 'static>(
         });
         match come {
             Come::Done(result) => return result.map_err(error),
-            Come::Panicked => return Err(PyRuntimeError::new_err("the engine stopped unexpectedly while it loaded the script")),
-            Come::Deaf => return Err(error(EngineError::Deaf { place: "the code outside of functions".into() })),
+            Come::Panicked => {
+                return Err(PyRuntimeError::new_err(
+                    "the engine stopped unexpectedly while it loaded the script",
+                ))
+            }
+            Come::Deaf => {
+                return Err(error(EngineError::Deaf {
+                    place: "the code outside of functions".into(),
+                }))
+            }
             Come::GoesOn => {}
         }
         if let Err(interruption) = py.check_signals() {
@@ -101,7 +116,9 @@ impl EngineRun {
         if std::process::id() == self.process {
             Ok(&self.run)
         } else {
-            Err(PyRuntimeError::new_err("the engine was started in another process; start it after the fork"))
+            Err(PyRuntimeError::new_err(
+                "the engine was started in another process; start it after the fork",
+            ))
         }
     }
 }
@@ -127,7 +144,8 @@ impl EngineRun {
 
     /// The next snapshot as JSON; an empty text after `timeout_s` without one; None when the run has ended.
     fn next_snapshot(&self, py: Python<'_>, timeout_s: f64) -> PyResult<Option<String>> {
-        let timeout = Duration::try_from_secs_f64(timeout_s).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let timeout = Duration::try_from_secs_f64(timeout_s)
+            .map_err(|error| PyValueError::new_err(error.to_string()))?;
         let run = self.run()?;
         Ok(py.detach(|| run.next_snapshot(timeout)).map(Option::unwrap_or_default).ok())
     }
@@ -153,7 +171,12 @@ impl EngineRun {
 
     /// The addresses to which connections were made so far, as (ip, port).
     fn connections(&self) -> PyResult<Vec<(String, u16)>> {
-        Ok(self.run()?.connections().iter().map(|remote| (remote.ip().to_string(), remote.port())).collect())
+        Ok(self
+            .run()?
+            .connections()
+            .iter()
+            .map(|remote| (remote.ip().to_string(), remote.port()))
+            .collect())
     }
 
     /// The proxies through which connections were made so far, as "proxy.example:3128 of HTTP_PROXY".
@@ -170,9 +193,14 @@ impl EngineRun {
         }
         let ended = py.detach(|| run.join()).map_err(error)?;
         Ok(ended.map(|ended| {
-            let aborted = ended.aborted.map(|abort| json!({"by_script": abort.by_script, "message": abort.message}));
-            let failure = ended.failure.map(|error| json!({"kind": error.kind(), "message": error.to_string()}));
-            let (summary, handled, samples, marked_failed) = (ended.summary, ended.handled, ended.samples, ended.marked_failed);
+            let aborted = ended
+                .aborted
+                .map(|abort| json!({"by_script": abort.by_script, "message": abort.message}));
+            let failure = ended
+                .failure
+                .map(|error| json!({"kind": error.kind(), "message": error.to_string()}));
+            let (summary, handled, samples, marked_failed) =
+                (ended.summary, ended.handled, ended.samples, ended.marked_failed);
             json!({
                 "summary": summary,
                 "handled": handled,

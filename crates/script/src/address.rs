@@ -58,7 +58,12 @@ impl Address {
         if let Some(at) = plain_target(text) {
             let known = ORIGINS.with_borrow(|origins| origins.get(&text[..at]).cloned());
             if let Some(origin) = known {
-                return Some(Self { origin, text: text.to_owned(), target: (at, text.len()), credentials: None });
+                return Some(Self {
+                    origin,
+                    text: text.to_owned(),
+                    target: (at, text.len()),
+                    credentials: None,
+                });
             }
         }
         Self::of(Url::parse(text).ok()?, target_as_written(text))
@@ -81,7 +86,10 @@ impl Address {
         let mut credentials = None;
         if !url.username().is_empty() || url.password().is_some() {
             let plain = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
-            credentials = Some(Rc::new(Credentials { user: plain(url.username()), password: plain(url.password().unwrap_or_default()) }));
+            credentials = Some(Rc::new(Credentials {
+                user: plain(url.username()),
+                password: plain(url.password().unwrap_or_default()),
+            }));
         } else {
             ORIGINS.with_borrow_mut(|origins| {
                 if origins.len() < MAX_ORIGINS {
@@ -95,7 +103,12 @@ impl Address {
             return Some(Self { origin, text: url.into(), target, credentials });
         };
         let target = (at, at + written.len());
-        Some(Self { origin, text: [before_path, &written, &url[Position::AfterQuery..]].concat(), target, credentials })
+        Some(Self {
+            origin,
+            text: [before_path, &written, &url[Position::AfterQuery..]].concat(),
+            target,
+            credentials,
+        })
     }
 
     /// As `parse`; what is no http or https URL becomes an address to which requests fail with what `mistake` says.
@@ -105,7 +118,12 @@ impl Address {
 
     fn nowhere(text: &str) -> Self {
         let origin = Origin { tls: false, host: String::new(), port: 0, authority: String::new() };
-        Self { origin: Rc::new(origin), text: text.to_owned(), target: (0, text.len()), credentials: None }
+        Self {
+            origin: Rc::new(origin),
+            text: text.to_owned(),
+            target: (0, text.len()),
+            credentials: None,
+        }
     }
 
     /// Why a request to nowhere fails.
@@ -113,23 +131,39 @@ impl Address {
         let what = "write the whole address, for example http://localhost:8080/path";
         if has_control(&self.text) {
             let what = "take line breaks and other control characters out, as with trim() of what a file held";
-            let message = format!("invalid URL: parse {:?}: net/url: invalid control character in URL; {what}", self.text);
+            let message = format!(
+                "invalid URL: parse {:?}: net/url: invalid control character in URL; {what}",
+                self.text
+            );
             return Failure { code: code::INVALID_URL, message };
         }
         let path = self.text.split(['?', '#']).next().unwrap_or_default();
-        if let Some(part) = no_escape(&self.text).or_else(|| bad_escape(path).filter(|_| path.starts_with('/'))) {
+        if let Some(part) =
+            no_escape(&self.text).or_else(|| bad_escape(path).filter(|_| path.starts_with('/')))
+        {
             let message = format!("invalid URL: parse {:?}: invalid URL escape {part:?}; write a % of the path itself as %25", self.text);
             return Failure { code: code::INVALID_URL, message };
         }
         let scheme = match Url::parse(&self.text) {
             Ok(url) => url.scheme().to_owned(),
             Err(url::ParseError::RelativeUrlWithoutBase) => String::new(),
-            Err(error) => return Failure { code: code::INVALID_URL, message: format!("invalid URL: '{}': {error}; {what}", self.text) },
+            Err(error) => {
+                return Failure {
+                    code: code::INVALID_URL,
+                    message: format!("invalid URL: '{}': {error}; {what}", self.text),
+                }
+            }
         };
         if matches!(scheme.as_str(), "http" | "https") {
-            return Failure { code: code::GENERIC, message: format!("http: no Host in request URL '{}'; {what}", self.text) };
+            return Failure {
+                code: code::GENERIC,
+                message: format!("http: no Host in request URL '{}'; {what}", self.text),
+            };
         }
-        Failure { code: code::GENERIC, message: format!("unsupported protocol scheme \"{scheme}\" of '{}'; {what}", self.text) }
+        Failure {
+            code: code::GENERIC,
+            message: format!("unsupported protocol scheme \"{scheme}\" of '{}'; {what}", self.text),
+        }
     }
 
     /// The user and password of the URL.
@@ -189,19 +223,29 @@ impl Address {
         if !is_absolute && split_before(before, &['/', '?']).0.contains(':') {
             return None;
         }
-        let authority_at = if is_absolute { before.find("://").map(|at| at + 3) } else { before.starts_with("//").then_some(2) };
+        let authority_at = if is_absolute {
+            before.find("://").map(|at| at + 3)
+        } else {
+            before.starts_with("//").then_some(2)
+        };
         let rest = authority_at.map_or(before, |at| split_before(&before[at..], &['/', '?']).1);
         let (path, query) = split_before(rest, &['?']);
         let (own_path, own_query) = split_before(self.target(), &['?']);
         let (path, query) = match path {
             _ if authority_at.is_some() || path.starts_with('/') => (path.to_owned(), query),
             "" => (own_path.to_owned(), if query.is_empty() { own_query } else { query }),
-            _ => (format!("{}/{path}", own_path.rsplit_once('/').map_or("", |(folder, _)| folder)), query),
+            _ => (
+                format!("{}/{path}", own_path.rsplit_once('/').map_or("", |(folder, _)| folder)),
+                query,
+            ),
         };
         if bad_escape(&path).is_some() {
             return None;
         }
-        let url = self.url()?.join(&[&before[..before.len() - rest.len()], "/", fragment].concat()).ok()?;
+        let url = self
+            .url()?
+            .join(&[&before[..before.len() - rest.len()], "/", fragment].concat())
+            .ok()?;
         Self::of(url, Some(sent(&without_dots(&path), query)))
     }
 }
@@ -224,8 +268,19 @@ fn without_dots(path: &str) -> String {
 }
 
 /// What of a path is sent percent-encoded, by the URL standard and Go alike.
-const ENCODED: &AsciiSet =
-    &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'<').add(b'>').add(b'?').add(b'^').add(b'`').add(b'{').add(b'|').add(b'}').add(b'\\');
+const ENCODED: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'#')
+    .add(b'<')
+    .add(b'>')
+    .add(b'?')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'|')
+    .add(b'}')
+    .add(b'\\');
 
 /// And of a query: Go sends what was written, a blank too, which most servers answer with 400; that one is encoded here.
 const ENCODED_IN_QUERY: &AsciiSet = &CONTROLS.add(b' ');
@@ -249,7 +304,11 @@ fn target_as_written(text: &str) -> Option<String> {
 
 /// Path and query as a request line has them.
 fn sent(path: &str, query: &str) -> String {
-    format!("{}{}", utf8_percent_encode(path, ENCODED), utf8_percent_encode(query, ENCODED_IN_QUERY))
+    format!(
+        "{}{}",
+        utf8_percent_encode(path, ENCODED),
+        utf8_percent_encode(query, ENCODED_IN_QUERY)
+    )
 }
 
 /// The first % of a path that is no escape, with what follows it.
@@ -303,8 +362,24 @@ mod tests {
 
     #[test]
     fn the_short_way_gives_what_the_url_standard_gives() {
-        let rests = ["/", "/a/b?c=d&e=%20", "/a b", "/ü?x=[1]", "/a#part", "/a?b#part", "/{id}", "?q=1", "", "/a//b/.c"];
-        for origin in ["http://localhost:8080", "https://example.test", "http://[::1]:81", "HTTP://Example.Test:80"] {
+        let rests = [
+            "/",
+            "/a/b?c=d&e=%20",
+            "/a b",
+            "/ü?x=[1]",
+            "/a#part",
+            "/a?b#part",
+            "/{id}",
+            "?q=1",
+            "",
+            "/a//b/.c",
+        ];
+        for origin in [
+            "http://localhost:8080",
+            "https://example.test",
+            "http://[::1]:81",
+            "HTTP://Example.Test:80",
+        ] {
             for rest in rests {
                 let text = format!("{origin}{rest}");
                 let url = Url::parse(&text).unwrap();
@@ -339,7 +414,11 @@ mod tests {
                 assert_eq!(address.target(), sent, "{origin}{path}");
             }
         }
-        assert_eq!(Address::parse("http://a.test/x/y").unwrap().join("../w").target(), "/w", "a reference is resolved");
+        assert_eq!(
+            Address::parse("http://a.test/x/y").unwrap().join("../w").target(),
+            "/w",
+            "a reference is resolved"
+        );
     }
 
     #[test]
@@ -369,13 +448,35 @@ mod tests {
             let there = here.join(reference);
             assert_eq!((there.target(), there.origin.port), (sent, 81), "{reference}");
         }
-        for (reference, sent) in [("//b.test/x?'", "/x?'"), ("https://b.test", "/"), ("HTTPS://b.test?q", "/?q"), ("//b.test/a/../c", "/c")] {
+        for (reference, sent) in [
+            ("//b.test/x?'", "/x?'"),
+            ("https://b.test", "/"),
+            ("HTTPS://b.test?q", "/?q"),
+            ("//b.test/a/../c", "/c"),
+        ] {
             let there = here.join(reference);
-            assert_eq!((there.target(), there.origin.host.as_str()), (sent, "b.test"), "{reference}");
+            assert_eq!(
+                (there.target(), there.origin.host.as_str()),
+                (sent, "b.test"),
+                "{reference}"
+            );
         }
-        for reference in ["/x%zz", "x%zz", "http:/host/one", "http:rel", ":bad", "mailto:a@b", "https://b.test/%", "http://"] {
+        for reference in [
+            "/x%zz",
+            "x%zz",
+            "http:/host/one",
+            "http:rel",
+            ":bad",
+            "mailto:a@b",
+            "https://b.test/%",
+            "http://",
+        ] {
             let there = here.join(reference);
-            assert!(there.origin.is_nowhere() && !there.mistake().message.is_empty(), "{reference}: {}", there.as_str());
+            assert!(
+                there.origin.is_nowhere() && !there.mistake().message.is_empty(),
+                "{reference}: {}",
+                there.as_str()
+            );
         }
         assert!(here.join("/x%zz").mistake().message.contains("invalid URL escape \"%zz\""));
         assert!(here.join("http:rel").mistake().message.contains("no Host in request URL"));
@@ -394,7 +495,10 @@ mod tests {
         for _ in 0..2 {
             let address = Address::parse("http://us%40er:pa:ss@a.test/x@y").unwrap();
             let credentials = address.credentials().unwrap();
-            assert_eq!((credentials.user.as_str(), credentials.password.as_str()), ("us@er", "pa:ss"));
+            assert_eq!(
+                (credentials.user.as_str(), credentials.password.as_str()),
+                ("us@er", "pa:ss")
+            );
             assert_eq!(address.masked(), "http://****:****@a.test/x@y");
             assert_eq!(address.without_credentials().as_str(), "http://a.test/x@y");
             assert_eq!(address.target(), "/x@y");
@@ -404,10 +508,18 @@ mod tests {
     #[test]
     fn a_url_with_a_control_character_is_none_and_its_message_has_no_line_break() {
         for control in ["\r\n", "\n", "\t", "\0", "\x7f"] {
-            for text in [format!("http://a.test/x{control}y"), format!("http://a{control}.test/"), format!("http://a.test/{control}")] {
+            for text in [
+                format!("http://a.test/x{control}y"),
+                format!("http://a{control}.test/"),
+                format!("http://a.test/{control}"),
+            ] {
                 assert!(Address::parse(&text).is_none(), "{text:?}");
                 let message = Address::parse_or_nowhere(&text).mistake().message;
-                assert!(message.contains("invalid control character in URL") && !message.contains(control), "{message}");
+                assert!(
+                    message.contains("invalid control character in URL")
+                        && !message.contains(control),
+                    "{message}"
+                );
             }
         }
         let here = Address::parse("http://a.test/x").unwrap();

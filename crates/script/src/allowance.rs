@@ -106,7 +106,9 @@ impl Claim {
     /// The limit that it would be over.
     pub fn admits(&self, bytes: usize) -> Result<(), TooLarge> {
         match &self.of {
-            Some(allowance) if bytes > allowance.limits.one_bytes => Err(TooLarge::One(allowance.limits.one_bytes)),
+            Some(allowance) if bytes > allowance.limits.one_bytes => {
+                Err(TooLarge::One(allowance.limits.one_bytes))
+            }
             _ => Ok(()),
         }
     }
@@ -116,7 +118,9 @@ impl Claim {
     /// # Errors
     /// The limit that it is over; the claim is then as it was.
     pub fn grow_to(&mut self, bytes: usize) -> Result<(), TooLarge> {
-        let Some(allowance) = &self.of else { return Ok(()) };
+        let Some(allowance) = &self.of else {
+            return Ok(());
+        };
         self.admits(bytes)?;
         let large = |bytes: usize| if bytes > SMALL_BYTES { bytes } else { 0 };
         let together = allowance.held_bytes.get() - self.bytes + bytes;
@@ -172,7 +176,10 @@ impl Gathered {
     /// The piece to which that many bytes may be added.
     pub fn room(&mut self, more_bytes: usize) -> &mut Vec<u8> {
         if self.last.len() >= Self::PIECE_BYTES {
-            let full = std::mem::replace(&mut self.last, Vec::with_capacity(Self::PIECE_BYTES * 9 / 8 + more_bytes));
+            let full = std::mem::replace(
+                &mut self.last,
+                Vec::with_capacity(Self::PIECE_BYTES * 9 / 8 + more_bytes),
+            );
             self.full_bytes += full.len();
             self.full.push(full);
         }
@@ -215,14 +222,22 @@ mod tests {
     #[test]
     fn large_bodies_of_all_vus_share_a_limit_and_small_ones_do_not_count() {
         let run = RunLimit::new(5 << 20);
-        let vus = [0, 1].map(|_| Allowance::new(BodyLimits { run: run.clone(), ..limits(usize::MAX, usize::MAX) }));
+        let vus = [0, 1].map(|_| {
+            Allowance::new(BodyLimits { run: run.clone(), ..limits(usize::MAX, usize::MAX) })
+        });
         let [mut first, mut second] = [0, 1].map(|vu| Claim::on(&vus[vu]));
         assert_eq!((first.grow_to(SMALL_BYTES), first.grow_to(3 << 20)), (Ok(()), Ok(())));
-        assert_eq!((second.grow_to(SMALL_BYTES), second.grow_to(3 << 20)), (Ok(()), Err(TooLarge::OfRun(5 << 20))));
+        assert_eq!(
+            (second.grow_to(SMALL_BYTES), second.grow_to(3 << 20)),
+            (Ok(()), Err(TooLarge::OfRun(5 << 20)))
+        );
         assert_eq!((second.grow_to(2 << 20), first.grow_to(10)), (Ok(()), Ok(())));
         assert_eq!(second.grow_to(5 << 20), Ok(()));
         second.hand_over();
-        assert_eq!((vus[1].held_bytes(), first.grow_to(2 << 20)), (0, Err(TooLarge::OfRun(5 << 20))));
+        assert_eq!(
+            (vus[1].held_bytes(), first.grow_to(2 << 20)),
+            (0, Err(TooLarge::OfRun(5 << 20)))
+        );
         drop((first, second));
         assert_eq!(run.held_bytes.load(Ordering::Relaxed), 0);
     }
@@ -232,7 +247,10 @@ mod tests {
         let allowance = Allowance::new(limits(100, 150));
         let (mut first, mut second) = (Claim::on(&allowance), Claim::on(&allowance));
         assert_eq!((first.grow_to(60), first.grow_to(101)), (Ok(()), Err(TooLarge::One(100))));
-        assert_eq!((second.grow_to(90), second.grow_to(91)), (Ok(()), Err(TooLarge::Together(150))));
+        assert_eq!(
+            (second.grow_to(90), second.grow_to(91)),
+            (Ok(()), Err(TooLarge::Together(150)))
+        );
         assert_eq!(allowance.held_bytes(), 150);
         drop(second);
         assert_eq!((allowance.held_bytes(), first.grow_to(100)), (60, Ok(())));
@@ -244,13 +262,15 @@ mod tests {
     fn a_body_is_whole_again_and_takes_little_more_than_it_is_while_it_grows() {
         let allowance = Allowance::new(limits(5 << 20, 5 << 20));
         for (parts, bytes) in [(0, 10), (3, 10), (70, 30_000), (50, 100_000), (2, 2 << 20)] {
-            let (mut claim, mut body, mut wanted) = (Claim::on(&allowance), Gathered::default(), Vec::new());
+            let (mut claim, mut body, mut wanted) =
+                (Claim::on(&allowance), Gathered::default(), Vec::new());
             for part in 0..parts {
                 let part = vec![part as u8; bytes];
                 claim.add(&mut body, &part).unwrap();
                 wanted.extend(part);
             }
-            let capacity: usize = body.full.iter().map(Vec::capacity).sum::<usize>() + body.last.capacity();
+            let capacity: usize =
+                body.full.iter().map(Vec::capacity).sum::<usize>() + body.last.capacity();
             assert!(capacity <= 2 * body.length() + (2 << 20), "{parts} of {bytes}: {capacity}");
             assert_eq!((body.length(), allowance.held_bytes()), (wanted.len(), wanted.len()));
             assert_eq!(body.whole(), wanted);
@@ -263,7 +283,14 @@ mod tests {
     #[test]
     fn a_message_names_limit_and_remedy() {
         let message = TooLarge::One(DEFAULT_MAX_BODY_BYTES).to_string();
-        assert!(message.contains("32 MiB") && message.contains("--max-body") && message.contains("responseType 'none'"), "{message}");
-        assert!(TooLarge::Together(10).to_string().contains("over 10 bytes together; raise --vu-memory"));
+        assert!(
+            message.contains("32 MiB")
+                && message.contains("--max-body")
+                && message.contains("responseType 'none'"),
+            "{message}"
+        );
+        assert!(TooLarge::Together(10)
+            .to_string()
+            .contains("over 10 bytes together; raise --vu-memory"));
     }
 }

@@ -23,7 +23,10 @@ pub enum Scheme {
 
 /// The Authorization header of basic authentication.
 pub fn basic(credentials: &Credentials) -> String {
-    format!("Basic {}", BASE64_STANDARD.encode(format!("{}:{}", credentials.user, credentials.password)))
+    format!(
+        "Basic {}",
+        BASE64_STANDARD.encode(format!("{}:{}", credentials.user, credentials.password))
+    )
 }
 
 /// What a digest is made for.
@@ -45,7 +48,8 @@ impl Algorithm {
     /// The algorithm and whether it is the session variant.
     fn named(name: &str) -> Option<(Self, bool)> {
         let upper = name.to_ascii_uppercase();
-        let (name, session) = upper.strip_suffix("-SESS").map_or((upper.as_str(), false), |name| (name, true));
+        let (name, session) =
+            upper.strip_suffix("-SESS").map_or((upper.as_str(), false), |name| (name, true));
         let algorithm = match name {
             "" | "MD5" => Self::Md5,
             "SHA-256" => Self::Sha256,
@@ -72,9 +76,19 @@ pub fn digest(challenge: &str, credentials: &Credentials, target: &Target) -> Op
     answer(challenge, credentials, target, &random.map(|byte| format!("{byte:02x}")).concat())
 }
 
-fn answer(challenge: &str, credentials: &Credentials, target: &Target, cnonce: &str) -> Option<String> {
+fn answer(
+    challenge: &str,
+    credentials: &Credentials,
+    target: &Target,
+    cnonce: &str,
+) -> Option<String> {
     let fields = fields_of(challenge)?;
-    let field = |name: &str| fields.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str());
+    let field = |name: &str| {
+        fields
+            .iter()
+            .find(|(key, _)| key.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value.as_str())
+    };
     let (realm, nonce) = (field("realm")?, field("nonce")?);
     let (algorithm, session) = Algorithm::named(field("algorithm").unwrap_or_default())?;
     let offered = field("qop").map(|qop| qop.split(',').map(str::trim).collect::<Vec<_>>());
@@ -93,8 +107,13 @@ fn answer(challenge: &str, credentials: &Credentials, target: &Target, cnonce: &
     }
     let what = algorithm.hash(what);
     let quoted = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"");
-    let mut header =
-        format!("Digest username=\"{}\", realm=\"{}\", nonce=\"{}\", uri=\"{}\"", quoted(user), quoted(realm), quoted(nonce), target.uri);
+    let mut header = format!(
+        "Digest username=\"{}\", realm=\"{}\", nonce=\"{}\", uri=\"{}\"",
+        quoted(user),
+        quoted(realm),
+        quoted(nonce),
+        target.uri
+    );
     let response = match qop {
         None => algorithm.hash(format!("{secret}:{nonce}:{what}")),
         Some(qop) => {
@@ -105,7 +124,9 @@ fn answer(challenge: &str, credentials: &Credentials, target: &Target, cnonce: &
     header.push_str(&format!(", response=\"{response}\""));
     for (name, value) in [("algorithm", field("algorithm")), ("opaque", field("opaque"))] {
         match value {
-            Some(value) if name == "opaque" => header.push_str(&format!(", opaque=\"{}\"", quoted(value))),
+            Some(value) if name == "opaque" => {
+                header.push_str(&format!(", opaque=\"{}\"", quoted(value)))
+            }
             Some(value) => header.push_str(&format!(", {name}={value}")),
             None => {}
         }
@@ -170,12 +191,22 @@ mod tests {
             )
         };
         let target = Target { method: "GET", uri: "/dir/index.html", body: b"" };
-        for (algorithm, response) in
-            [("MD5", "8ca523f5e9506fed4657c9700eebdbec"), ("SHA-256", "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1")]
-        {
-            let header = answer(&challenge(algorithm), &mufasa("Circle of Life"), &target, "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ").unwrap();
+        for (algorithm, response) in [
+            ("MD5", "8ca523f5e9506fed4657c9700eebdbec"),
+            ("SHA-256", "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1"),
+        ] {
+            let header = answer(
+                &challenge(algorithm),
+                &mufasa("Circle of Life"),
+                &target,
+                "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ",
+            )
+            .unwrap();
             assert!(header.contains(&format!("response=\"{response}\"")), "{header}");
-            assert!(header.contains("qop=auth, nc=00000001") && header.contains(&format!("algorithm={algorithm}")));
+            assert!(
+                header.contains("qop=auth, nc=00000001")
+                    && header.contains(&format!("algorithm={algorithm}"))
+            );
         }
     }
 
@@ -186,19 +217,30 @@ mod tests {
         let target = Target { method: "GET", uri: "/dir/index.html", body: b"" };
         let header = answer(challenge, &mufasa("CircleOfLife"), &target, "x").unwrap();
         // Erratum 749 of RFC 2069.
-        assert!(header.contains("response=\"1949323746fe6a43ef61f9606e7febea\"") && !header.contains("cnonce"), "{header}");
+        assert!(
+            header.contains("response=\"1949323746fe6a43ef61f9606e7febea\"")
+                && !header.contains("cnonce"),
+            "{header}"
+        );
     }
 
     #[test]
     fn other_challenges_are_not_answered() {
         let target = Target { method: "GET", uri: "/", body: b"" };
-        for challenge in ["Basic realm=\"x\"", "Digest realm=\"x\", nonce=\"y\", algorithm=SHA-1", "Digest realm=\"x\", nonce=\"y\", qop=\"z\""] {
+        for challenge in [
+            "Basic realm=\"x\"",
+            "Digest realm=\"x\", nonce=\"y\", algorithm=SHA-1",
+            "Digest realm=\"x\", nonce=\"y\", qop=\"z\"",
+        ] {
             assert_eq!(digest(challenge, &mufasa("x"), &target), None, "{challenge}");
         }
     }
 
     #[test]
     fn basic_is_base64() {
-        assert_eq!(basic(&Credentials { user: "Aladdin".into(), password: "open sesame".into() }), "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==");
+        assert_eq!(
+            basic(&Credentials { user: "Aladdin".into(), password: "open sesame".into() }),
+            "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="
+        );
     }
 }

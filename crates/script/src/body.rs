@@ -21,13 +21,27 @@ plain_class!(FileData, "FileData");
 pub type Body = (Bytes, Option<String>);
 
 /// `http.file(data, filename, contentType)`: `{data, filename, content_type}`.
-pub fn file<'js>(ctx: Ctx<'js>, data: Value<'js>, filename: Opt<Value<'js>>, content_type: Opt<Value<'js>>) -> Result<Object<'js>> {
-    let given = |value: Opt<Value<'js>>| value.0.filter(|value| !value.is_undefined() && !value.is_null()).map(|value| text_of(&value));
+pub fn file<'js>(
+    ctx: Ctx<'js>,
+    data: Value<'js>,
+    filename: Opt<Value<'js>>,
+    content_type: Opt<Value<'js>>,
+) -> Result<Object<'js>> {
+    let given = |value: Opt<Value<'js>>| {
+        value
+            .0
+            .filter(|value| !value.is_undefined() && !value.is_null())
+            .map(|value| text_of(&value))
+    };
     let made = Class::instance_proto(FileData, Object::new(ctx)?)?.into_inner();
     made.set("data", data)?;
-    let unique = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos().to_string();
+    let unique =
+        || SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos().to_string();
     made.set("filename", given(filename).unwrap_or_else(unique))?;
-    made.set("content_type", given(content_type).unwrap_or_else(|| "application/octet-stream".into()))?;
+    made.set(
+        "content_type",
+        given(content_type).unwrap_or_else(|| "application/octet-stream".into()),
+    )?;
     Ok(made)
 }
 
@@ -36,9 +50,13 @@ fn bytes_of(value: &Value<'_>) -> Result<Option<Bytes>> {
     if let Some(text) = value.as_string() {
         return Ok(Some(Bytes::from(text_of_string(text))));
     }
-    let Some(object) = value.as_object() else { return Ok(None) };
+    let Some(object) = value.as_object() else {
+        return Ok(None);
+    };
     // SAFETY: the bytes are copied before any JavaScript can run again.
-    let whole = |buffer: &ArrayBuffer| unsafe { buffer.as_bytes() }.map(Bytes::copy_from_slice).unwrap_or_default();
+    let whole = |buffer: &ArrayBuffer| {
+        unsafe { buffer.as_bytes() }.map(Bytes::copy_from_slice).unwrap_or_default()
+    };
     if let Some(buffer) = ArrayBuffer::from_value(value.clone()) {
         return Ok(Some(whole(&buffer)));
     }
@@ -46,7 +64,9 @@ fn bytes_of(value: &Value<'_>) -> Result<Option<Bytes>> {
         Some(buffer) => ArrayBuffer::from_object(buffer.clone()),
         None => None,
     };
-    let Some(buffer) = buffer else { return Ok(None) };
+    let Some(buffer) = buffer else {
+        return Ok(None);
+    };
     let (at, length): (usize, usize) = (object.get("byteOffset")?, object.get("byteLength")?);
     Ok(whole(&buffer).get(at..at.saturating_add(length)).map(Bytes::copy_from_slice))
 }
@@ -83,7 +103,11 @@ fn form<'js>(ctx: &Ctx<'js>, fields: &Object<'js>, own_type: Option<&str>) -> Re
         Ok(())
     })?;
     if pairs.iter().any(|(_, value)| Class::<FileData>::from_value(value).is_ok()) {
-        return multipart(ctx, &pairs, own_type.and_then(boundary_in).map_or_else(new_boundary, str::to_owned));
+        return multipart(
+            ctx,
+            &pairs,
+            own_type.and_then(boundary_in).map_or_else(new_boundary, str::to_owned),
+        );
     }
     let mut form = url::form_urlencoded::Serializer::new(String::new());
     for (name, value) in &pairs {
@@ -98,7 +122,9 @@ fn field_text<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<String> {
         return Ok("<nil>".into());
     }
     if value.is_object() {
-        return Ok(ctx.json_stringify(value.clone())?.map_or_else(String::new, |text| text_of_string(&text)));
+        return Ok(ctx
+            .json_stringify(value.clone())?
+            .map_or_else(String::new, |text| text_of_string(&text)));
     }
     Ok(text_of(value))
 }
@@ -115,30 +141,48 @@ fn boundary_in(content_type: &str) -> Option<&str> {
     if !kind.trim().to_ascii_lowercase().starts_with("multipart/") {
         return None;
     }
-    let named =
-        parameters.split(';').filter_map(|parameter| parameter.split_once('=')).find(|(name, _)| name.trim().eq_ignore_ascii_case("boundary"));
+    let named = parameters
+        .split(';')
+        .filter_map(|parameter| parameter.split_once('='))
+        .find(|(name, _)| name.trim().eq_ignore_ascii_case("boundary"));
     named.map(|(_, value)| value.trim().trim_matches('"')).filter(|boundary| !boundary.is_empty())
 }
 
 /// Whether the script's own content type says multipart without the boundary that the form's has.
 pub fn is_multipart_without_boundary(own_type: &str, form_type: &str) -> bool {
     let kind = |text: &str| text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    kind(form_type).starts_with("multipart/") && kind(own_type) == kind(form_type) && boundary_in(own_type).is_none()
+    kind(form_type).starts_with("multipart/")
+        && kind(own_type) == kind(form_type)
+        && boundary_in(own_type).is_none()
 }
 
-fn multipart<'js>(ctx: &Ctx<'js>, pairs: &[(String, Value<'js>)], boundary: String) -> Result<Body> {
+fn multipart<'js>(
+    ctx: &Ctx<'js>,
+    pairs: &[(String, Value<'js>)],
+    boundary: String,
+) -> Result<Body> {
     let mut body = Vec::new();
     for (name, value) in pairs {
-        body.extend_from_slice(format!("--{boundary}\r\nContent-Disposition: form-data; name=\"{}\"", quoted(name)).as_bytes());
+        body.extend_from_slice(
+            format!("--{boundary}\r\nContent-Disposition: form-data; name=\"{}\"", quoted(name))
+                .as_bytes(),
+        );
         match Class::<FileData>::from_value(value) {
             Ok(file) => {
                 let file = file.into_inner();
-                let (filename, content_type): (Value, Value) = (file.get("filename")?, file.get("content_type")?);
-                let head = format!("; filename=\"{}\"\r\nContent-Type: {}\r\n\r\n", quoted(&text_of(&filename)), text_of(&content_type));
+                let (filename, content_type): (Value, Value) =
+                    (file.get("filename")?, file.get("content_type")?);
+                let head = format!(
+                    "; filename=\"{}\"\r\nContent-Type: {}\r\n\r\n",
+                    quoted(&text_of(&filename)),
+                    text_of(&content_type)
+                );
                 body.extend_from_slice(head.as_bytes());
                 let data: Value = file.get("data")?;
                 let what = "http.file() wants a text, an ArrayBuffer or a typed array; open(path, 'b') gives one";
-                body.extend_from_slice(&bytes_of(&data)?.ok_or_else(|| Exception::throw_message(ctx, what))?);
+                body.extend_from_slice(
+                    &bytes_of(&data)?.ok_or_else(|| Exception::throw_message(ctx, what))?,
+                );
             }
             Err(_) => {
                 body.extend_from_slice(b"\r\n\r\n");
@@ -171,9 +215,15 @@ mod tests {
         ] {
             assert_eq!(boundary_in(content_type), boundary, "{content_type}");
         }
-        assert!(is_multipart_without_boundary("multipart/form-data", "multipart/form-data; boundary=1"));
+        assert!(is_multipart_without_boundary(
+            "multipart/form-data",
+            "multipart/form-data; boundary=1"
+        ));
         for own in ["multipart/form-data; boundary=XX", "text/plain", "multipart/mixed"] {
-            assert!(!is_multipart_without_boundary(own, "multipart/form-data; boundary=1"), "{own}");
+            assert!(
+                !is_multipart_without_boundary(own, "multipart/form-data; boundary=1"),
+                "{own}"
+            );
         }
     }
 }

@@ -4,7 +4,9 @@
 use rquickjs::Result;
 
 use crate::host::Natives;
-use crate::{crypto, csv, data, encoding, events, execution, files, http, k6, metrics, random, secrets, text};
+use crate::{
+    crypto, csv, data, encoding, events, execution, files, http, k6, metrics, random, secrets, text,
+};
 
 type Install = for<'js> fn(&Natives<'js>) -> Result<()>;
 

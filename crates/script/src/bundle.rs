@@ -142,7 +142,12 @@ impl Bundle {
         fetched: HashMap<String, PathBuf>,
     ) -> Result<Self, ScriptError> {
         let whole = |path: &Path, what: &str| {
-            path.canonicalize().map_err(|error| ScriptError::new(format!("cannot read {what} {}: {error}; check the path", path.display())))
+            path.canonicalize().map_err(|error| {
+                ScriptError::new(format!(
+                    "cannot read {what} {}: {error}; check the path",
+                    path.display()
+                ))
+            })
         };
         let main = whole(main, "the script")?;
         let home = whole(home.or(main.parent()).unwrap_or(Path::new(".")), "the folder")?;
@@ -207,7 +212,9 @@ impl Bundle {
     /// Writes a line of a VU to the console's file, else to stderr, without secrets.
     pub fn log(&self, level: &str, vu: u64, text: &str) {
         let line = format!("{level} [VU {vu}] {}", self.secrets.redact(text));
-        let Some(console) = &self.console else { return crate::tell!("{line}") };
+        let Some(console) = &self.console else {
+            return crate::tell!("{line}");
+        };
         if let Err(error) = lock(console).write_all((line + "\n").as_bytes()) {
             if self.first_time("console") {
                 crate::tell!("ERROR the console's lines are lost: {error}");
@@ -296,7 +303,11 @@ impl Bundle {
 
     /// The imports of modules whose names begin so: by which file, as what, and which module.
     pub fn imports_of(&self, target: &str) -> Vec<(String, String, String)> {
-        lock(&self.caches.met).iter().filter(|(.., known)| known.starts_with(target)).cloned().collect()
+        lock(&self.caches.met)
+            .iter()
+            .filter(|(.., known)| known.starts_with(target))
+            .cloned()
+            .collect()
     }
 
     /// The file and all whose imports lead to it.
@@ -310,7 +321,11 @@ impl Bundle {
     }
 
     /// A file and all that one reaches from it by steps from here to there.
-    fn closure(&self, path: &str, step: impl Fn(&(String, String, String)) -> (&String, &String)) -> HashSet<String> {
+    fn closure(
+        &self,
+        path: &str,
+        step: impl Fn(&(String, String, String)) -> (&String, &String),
+    ) -> HashSet<String> {
         let met = lock(&self.caches.met);
         let mut found = HashSet::from([path.to_owned()]);
         let mut open = vec![path.to_owned()];
@@ -327,15 +342,21 @@ impl Bundle {
     /// The line of a file that names an import.
     pub fn line_naming(&self, file: &str, import: &str) -> Option<usize> {
         let source = self.source(Path::new(file)).ok()?;
-        let says = |line: &str| ["import", "from", "require"].iter().any(|word| line.contains(word));
-        let names = |line: &str| ['\'', '"'].iter().any(|quote| line.contains(&format!("{quote}{import}{quote}")));
+        let says =
+            |line: &str| ["import", "from", "require"].iter().any(|word| line.contains(word));
+        let names = |line: &str| {
+            ['\'', '"'].iter().any(|quote| line.contains(&format!("{quote}{import}{quote}")))
+        };
         source.lines().position(|line| names(line) && says(line)).map(|at| at + 1)
     }
 
     /// Line `line` (from 1) of a file that was read before.
     pub fn snippet(&self, file: &str, line: usize) -> Option<String> {
         let source = self.source(Path::new(file)).ok()?;
-        source.lines().nth(line.checked_sub(1)?).map(|text| text.trim_end().chars().take(160).collect())
+        source
+            .lines()
+            .nth(line.checked_sub(1)?)
+            .map(|text| text.trim_end().chars().take(160).collect())
     }
 
     /// A module that another VU has compiled.
@@ -353,6 +374,9 @@ impl Bundle {
 
     /// Keeps the elements (each as JSON) under a name; the first one wins, as in k6.
     pub fn keep_shared_array(&self, name: &str, elements: Vec<String>) -> Arc<Vec<String>> {
-        lock(&self.caches.arrays).entry(name.to_owned()).or_insert_with(|| Arc::new(elements)).clone()
+        lock(&self.caches.arrays)
+            .entry(name.to_owned())
+            .or_insert_with(|| Arc::new(elements))
+            .clone()
     }
 }

@@ -34,7 +34,10 @@ fn refuse_after_init(ctx: &Ctx<'_>, state: &VuState) -> Result<()> {
     if state.in_init.get() {
         return Ok(());
     }
-    Err(Exception::throw_message(ctx, "require() works only in the init context; call it at the top of the script"))
+    Err(Exception::throw_message(
+        ctx,
+        "require() works only in the init context; call it at the top of the script",
+    ))
 }
 
 /// `{run, require}` of this context.
@@ -43,14 +46,19 @@ fn functions<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>) -> Result<Object<'js>> {
         return Ok(known);
     }
     let natives = Natives::new(ctx, state, "plimsoll:commonjs")?;
-    natives.add("wrapper", |ctx: Ctx<'js>, path: String| wrapper(&ctx, &*VuState::running(&ctx)?, &path))?;
+    natives.add("wrapper", |ctx: Ctx<'js>, path: String| {
+        wrapper(&ctx, &*VuState::running(&ctx)?, &path)
+    })?;
     natives.add("locate", |ctx: Ctx<'js>, name: String| -> Result<String> {
         let vu = VuState::running(&ctx)?;
         refuse_after_init(&ctx, &vu)?;
         modules::resolve(&ctx, &vu, &modules::calling_file(&ctx), &name, Asked::Require)
     })?;
-    natives.add("namespace", |ctx: Ctx<'js>, found: String| namespace(&ctx, &*VuState::running(&ctx)?, &found))?;
-    let (module, promise) = compiled(ctx, &state.bundle, "plimsoll:commonjs", || Ok(SOURCE.to_owned()))?.eval()?;
+    natives.add("namespace", |ctx: Ctx<'js>, found: String| {
+        namespace(&ctx, &*VuState::running(&ctx)?, &found)
+    })?;
+    let (module, promise) =
+        compiled(ctx, &state.bundle, "plimsoll:commonjs", || Ok(SOURCE.to_owned()))?.eval()?;
     promise.finish::<()>()?;
     let made: Object = module.get::<_, Function>("default")?.call((natives.object,))?;
     ctx.globals().prop(KEPT, Property::from(made.clone()))?;
@@ -67,7 +75,12 @@ fn wrapper<'js>(ctx: &Ctx<'js>, state: &VuState, path: &str) -> Result<Function<
     let unit = modules::unit(ctx, &state.bundle, path)?;
     // On the code's own first line, so that all lines keep their numbers.
     let hashbang = if unit.code.starts_with("#!") { "//" } else { "" };
-    let source = || Ok(format!("export default (function (exports, require, module) {{ {hashbang}{}\n}});", unit.code));
+    let source = || {
+        Ok(format!(
+            "export default (function (exports, require, module) {{ {hashbang}{}\n}});",
+            unit.code
+        ))
+    };
     let (module, promise) = compiled(ctx, &state.bundle, path, source)?.eval()?;
     promise.finish::<()>()?;
     module.get("default")
@@ -87,14 +100,21 @@ fn namespace<'js>(ctx: &Ctx<'js>, state: &VuState, found: &str) -> Result<Value<
 }
 
 /// The module that stands for a CommonJS file in imports: its exports by name, `module.exports` as the default.
-pub fn facade<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, name: &str, path: &str) -> Result<Module<'js, Declared>> {
+pub fn facade<'js>(
+    ctx: &Ctx<'js>,
+    state: &Rc<VuState>,
+    name: &str,
+    path: &str,
+) -> Result<Module<'js, Declared>> {
     let exports = run(ctx, state, path)?;
     compiled(ctx, &state.bundle, name, || {
         let path = serde_json::to_string(path).unwrap_or_default();
         let mut source = format!("const m = {KEPT}.run({path});\nexport default m && m.__esModule && 'default' in m ? m.default : m;\n");
-        let names: Vec<String> = exports.as_object().map(|object| object.keys().flatten().collect()).unwrap_or_default();
+        let names: Vec<String> =
+            exports.as_object().map(|object| object.keys().flatten().collect()).unwrap_or_default();
         for (at, export) in names.iter().filter(|export| is_name(export)).enumerate() {
-            source.push_str(&format!("const e{at} = m.{export};\nexport {{ e{at} as {export} }};\n"));
+            source
+                .push_str(&format!("const e{at} = m.{export};\nexport {{ e{at} as {export} }};\n"));
         }
         Ok(source)
     })
@@ -102,11 +122,18 @@ pub fn facade<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, name: &str, path: &str) 
 
 fn is_name(export: &str) -> bool {
     let plain = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '$';
-    export != "default" && export.chars().all(plain) && export.starts_with(|first: char| !first.is_numeric())
+    export != "default"
+        && export.chars().all(plain)
+        && export.starts_with(|first: char| !first.is_numeric())
 }
 
 /// Refuses to load `path` for a require() while what waits for that require() is not done: neither could be first.
-pub fn refuse_cycle(requiring: &[HashSet<String>], bundle: &Bundle, base: &str, path: &str) -> std::result::Result<(), String> {
+pub fn refuse_cycle(
+    requiring: &[HashSet<String>],
+    bundle: &Bundle,
+    base: &str,
+    path: &str,
+) -> std::result::Result<(), String> {
     let stuck = requiring.iter().any(|waiting| bundle.leads_to(path, waiting));
     if !stuck {
         return Ok(());

@@ -18,7 +18,12 @@ pub enum Coding {
     Zstd,
 }
 
-const NAMES: [(&str, Coding); 4] = [("gzip", Coding::Gzip), ("deflate", Coding::Deflate), ("br", Coding::Brotli), ("zstd", Coding::Zstd)];
+const NAMES: [(&str, Coding); 4] = [
+    ("gzip", Coding::Gzip),
+    ("deflate", Coding::Deflate),
+    ("br", Coding::Brotli),
+    ("zstd", Coding::Zstd),
+];
 const BUFFER_BYTES: usize = 8 << 10;
 /// What a step of decoding reads at each coding, and writes, at most: about a millisecond's work.
 pub const STEP_BYTES: usize = 64 << 10;
@@ -64,7 +69,13 @@ impl Coding {
             }
             Self::Brotli => {
                 let mut packed = Vec::new();
-                brotli::CompressorWriter::new(&mut packed, BUFFER_BYTES, BROTLI_QUALITY, BROTLI_WINDOW).write_all(body)?;
+                brotli::CompressorWriter::new(
+                    &mut packed,
+                    BUFFER_BYTES,
+                    BROTLI_QUALITY,
+                    BROTLI_WINDOW,
+                )
+                .write_all(body)?;
                 Ok(packed)
             }
             Self::Zstd => zstd::encode_all(body, zstd::DEFAULT_COMPRESSION_LEVEL),
@@ -131,25 +142,35 @@ impl Decoding {
     /// # Errors
     /// Why that many codings, or none of these, can be undone.
     pub fn new(header: &str, body: Bytes) -> Result<Option<Self>, String> {
-        let codings: Vec<Coding> = header.rsplit(',').filter_map(|name| Coding::named(name.trim())).collect();
+        let codings: Vec<Coding> =
+            header.rsplit(',').filter_map(|name| Coding::named(name.trim())).collect();
         if codings.len() > MOST_CODINGS {
-            return Err(broken(&format!("{} codings upon each other; at most {MOST_CODINGS} are undone", codings.len())));
+            return Err(broken(&format!(
+                "{} codings upon each other; at most {MOST_CODINGS} are undone",
+                codings.len()
+            )));
         }
         // No frame at all is a body of nothing, as in k6; the other codings have a beginning and an end.
         if body.is_empty() && codings == [Coding::Zstd] {
             return Ok(None);
         }
-        let Some((first, others)) = codings.split_first() else { return Ok(None) };
+        let Some((first, others)) = codings.split_first() else {
+            return Ok(None);
+        };
         let mut lefts = Vec::with_capacity(codings.len());
         let mut left = || {
             let left = Rc::new(Cell::new(STEP_BYTES));
             lefts.push(left.clone());
             left
         };
-        let mut plain = first.decoder(Paced { source: Cursor::new(body), left_bytes: left() }).map_err(|error| broken(&error))?;
+        let mut plain = first
+            .decoder(Paced { source: Cursor::new(body), left_bytes: left() })
+            .map_err(|error| broken(&error))?;
         for coding in others {
             let source = BufReader::with_capacity(BUFFER_BYTES, plain);
-            plain = coding.decoder(Paced { source, left_bytes: left() }).map_err(|error| broken(&error))?;
+            plain = coding
+                .decoder(Paced { source, left_bytes: left() })
+                .map_err(|error| broken(&error))?;
         }
         Ok(Some(Self { plain, lefts }))
     }
@@ -181,7 +202,9 @@ fn broken(what: &dyn std::fmt::Display) -> String {
 pub fn encode(codings: &str, body: &Bytes) -> Result<(Bytes, String), String> {
     let (mut body, mut names) = (body.clone(), Vec::new());
     for name in codings.split(',').map(str::trim) {
-        let coding = Coding::named(name).ok_or_else(|| format!("unknown compression algorithm '{name}'; supported are gzip, deflate, br, zstd"))?;
+        let coding = Coding::named(name).ok_or_else(|| {
+            format!("unknown compression algorithm '{name}'; supported are gzip, deflate, br, zstd")
+        })?;
         body = coding.encode(&body).map_err(|error| format!("{name}: {error}"))?.into();
         names.push(name);
     }
@@ -196,7 +219,9 @@ mod tests {
 
     /// The decoded body and the steps that it took.
     fn decode(header: &str, body: &Bytes) -> Result<(Bytes, usize), String> {
-        let Some(mut decoding) = Decoding::new(header, body.clone())? else { return Ok((body.clone(), 0)) };
+        let Some(mut decoding) = Decoding::new(header, body.clone())? else {
+            return Ok((body.clone(), 0));
+        };
         let (mut decoded, mut steps) = (Vec::new(), 1);
         while !decoding.step(&mut decoded)? {
             steps += 1;
@@ -212,7 +237,9 @@ mod tests {
     fn noise(bytes: usize) -> Vec<u8> {
         let mut state = 1_u64;
         let next = |_| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             (state >> 33) as u8
         };
         (0..bytes).map(next).collect()
@@ -220,11 +247,28 @@ mod tests {
 
     #[test]
     fn what_was_coded_decodes_to_itself() {
-        for plain in [b"a body, a body, a body".to_vec(), noise(300_000), vec![0; STEP_BYTES], Vec::new()] {
-            for codings in ["gzip", "deflate", "br", "zstd", "gzip, br", "zstd,deflate,gzip", "br,zstd,br", "GZIP"] {
-                let (packed, header) = encode(&codings.to_lowercase(), &Bytes::from(plain.clone())).unwrap();
+        for plain in
+            [b"a body, a body, a body".to_vec(), noise(300_000), vec![0; STEP_BYTES], Vec::new()]
+        {
+            for codings in [
+                "gzip",
+                "deflate",
+                "br",
+                "zstd",
+                "gzip, br",
+                "zstd,deflate,gzip",
+                "br,zstd,br",
+                "GZIP",
+            ] {
+                let (packed, header) =
+                    encode(&codings.to_lowercase(), &Bytes::from(plain.clone())).unwrap();
                 let header = if codings == "GZIP" { "GZIP".to_owned() } else { header };
-                assert_eq!(decode(&header, &packed).unwrap().0, plain, "{codings}, {} bytes", plain.len());
+                assert_eq!(
+                    decode(&header, &packed).unwrap().0,
+                    plain,
+                    "{codings}, {} bytes",
+                    plain.len()
+                );
             }
         }
     }
@@ -241,7 +285,10 @@ mod tests {
         let plain = noise(5000);
         for coding in CODINGS {
             let whole = coded(coding, &plain);
-            let is_error = |body: &[u8]| decode(coding, &Bytes::copy_from_slice(body)).is_err_and(|what| what.starts_with("error decompressing"));
+            let is_error = |body: &[u8]| {
+                decode(coding, &Bytes::copy_from_slice(body))
+                    .is_err_and(|what| what.starts_with("error decompressing"))
+            };
             assert!(is_error(b"no such stream"), "{coding}");
             for end in [1, 5, whole.len() / 2, whole.len() - 5, whole.len() - 1] {
                 assert!(is_error(&whole[..end]), "{coding}, {end} of {} bytes", whole.len());

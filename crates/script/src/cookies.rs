@@ -34,12 +34,25 @@ pub struct Given {
 
 impl Given {
     /// The Cookie header to an address; `None` without a cookie. After a redirect the jar knows better.
-    pub fn header_to(&self, address: &Address, jar: &SharedJar, redirected: bool) -> Option<String> {
+    pub fn header_to(
+        &self,
+        address: &Address,
+        jar: &SharedJar,
+        redirected: bool,
+    ) -> Option<String> {
         let stored = stored_for(address, jar);
         let named = |name: &str| stored.iter().any(|(known, _)| known == name);
-        let replaced = |name: &str| self.cookies.iter().any(|(known, _, replace)| *replace && known == name);
-        let own = self.cookies.iter().filter(|(name, ..)| !redirected || !named(name)).map(|(name, value, _)| format!("{name}={value}"));
-        let kept = stored.iter().filter(|(name, _)| redirected || !replaced(name)).map(|(name, value)| format!("{name}={value}"));
+        let replaced =
+            |name: &str| self.cookies.iter().any(|(known, _, replace)| *replace && known == name);
+        let own = self
+            .cookies
+            .iter()
+            .filter(|(name, ..)| !redirected || !named(name))
+            .map(|(name, value, _)| format!("{name}={value}"));
+        let kept = stored
+            .iter()
+            .filter(|(name, _)| redirected || !replaced(name))
+            .map(|(name, value)| format!("{name}={value}"));
         let pairs: Vec<String> = self.header.iter().cloned().chain(own).chain(kept).collect();
         (!pairs.is_empty()).then(|| pairs.join("; "))
     }
@@ -49,7 +62,9 @@ impl Given {
 fn stored_for(address: &Address, jar: &SharedJar) -> Vec<(String, String)> {
     let jar = jar.borrow();
     let is_empty = jar.iter_any().next().is_none();
-    let Some(url) = (!is_empty).then(|| address.url()).flatten() else { return Vec::new() };
+    let Some(url) = (!is_empty).then(|| address.url()).flatten() else {
+        return Vec::new();
+    };
     let mut found = jar.matches(&url);
     found.sort_by_key(|cookie| std::cmp::Reverse(String::from(&cookie.path).len()));
     found.into_iter().map(|cookie| (cookie.name().to_owned(), cookie.value().to_owned())).collect()
@@ -71,7 +86,11 @@ pub fn install<'js>(natives: &Natives<'js>) -> Result<()> {
     natives.add("clearCookies", clear)
 }
 
-fn cookies_for<'js>(ctx: Ctx<'js>, jar: Class<'js, Jar>, GivenText(url): GivenText) -> Result<Object<'js>> {
+fn cookies_for<'js>(
+    ctx: Ctx<'js>,
+    jar: Class<'js, Jar>,
+    GivenText(url): GivenText,
+) -> Result<Object<'js>> {
     let found = Object::new(ctx.clone())?;
     for (name, value) in stored_for(&parse_address(&ctx, &url)?, &jar.borrow().0) {
         found.set(name, vec![value])?;
@@ -79,7 +98,14 @@ fn cookies_for<'js>(ctx: Ctx<'js>, jar: Class<'js, Jar>, GivenText(url): GivenTe
     Ok(found)
 }
 
-fn set_cookie<'js>(ctx: Ctx<'js>, jar: Class<'js, Jar>, url: GivenText, name: GivenText, value: GivenText, options: Object<'js>) -> Result<bool> {
+fn set_cookie<'js>(
+    ctx: Ctx<'js>,
+    jar: Class<'js, Jar>,
+    url: GivenText,
+    name: GivenText,
+    value: GivenText,
+    options: Object<'js>,
+) -> Result<bool> {
     let (GivenText(url), GivenText(name), GivenText(value)) = (url, name, value);
     let url = parse_url(&ctx, &url)?;
     if !refusal::is_value(&name) || !refusal::is_value(&value) {
@@ -88,7 +114,9 @@ fn set_cookie<'js>(ctx: Ctx<'js>, jar: Class<'js, Jar>, url: GivenText, name: Gi
     }
     refuse_several(&ctx, &name, &value)?;
     let mut text = format!("{name}={value}");
-    for (key, attribute) in [("domain", "Domain"), ("path", "Path"), ("expires", "Expires"), ("max_age", "Max-Age")] {
+    for (key, attribute) in
+        [("domain", "Domain"), ("path", "Path"), ("expires", "Expires"), ("max_age", "Max-Age")]
+    {
         let option: Value = options.get(key)?;
         if option.is_undefined() || option.is_null() {
             continue;
@@ -126,11 +154,22 @@ pub fn refuse_several(ctx: &Ctx<'_>, name: &str, value: &str) -> Result<()> {
 /// Whether a text is a date as HTTP has them (RFC 9110, section 5.6.7).
 fn is_http_date(text: &str) -> bool {
     let words: Vec<&str> = text.split([' ', '-']).collect();
-    let is_time = |word: &&str| word.split(':').count() == 3 && word.split(':').all(|part| part.parse::<u8>().is_ok());
-    words.len() == 6 && words[0].ends_with(',') && words[1].parse::<u8>().is_ok() && words[3].parse::<u16>().is_ok() && is_time(&words[4])
+    let is_time = |word: &&str| {
+        word.split(':').count() == 3 && word.split(':').all(|part| part.parse::<u8>().is_ok())
+    };
+    words.len() == 6
+        && words[0].ends_with(',')
+        && words[1].parse::<u8>().is_ok()
+        && words[3].parse::<u16>().is_ok()
+        && is_time(&words[4])
 }
 
-fn clear<'js>(ctx: Ctx<'js>, jar: Class<'js, Jar>, GivenText(url): GivenText, name: Opt<Option<GivenText>>) -> Result<()> {
+fn clear<'js>(
+    ctx: Ctx<'js>,
+    jar: Class<'js, Jar>,
+    GivenText(url): GivenText,
+    name: Opt<Option<GivenText>>,
+) -> Result<()> {
     let url = parse_url(&ctx, &url)?;
     let jar = jar.borrow();
     let doomed: Vec<_> = jar
@@ -138,8 +177,12 @@ fn clear<'js>(ctx: Ctx<'js>, jar: Class<'js, Jar>, GivenText(url): GivenText, na
         .borrow()
         .matches(&url)
         .iter()
-        .filter(|cookie| name.0.as_ref().and_then(Option::as_ref).is_none_or(|name| name.0 == cookie.name()))
-        .map(|cookie| (String::from(&cookie.domain), String::from(&cookie.path), cookie.name().to_owned()))
+        .filter(|cookie| {
+            name.0.as_ref().and_then(Option::as_ref).is_none_or(|name| name.0 == cookie.name())
+        })
+        .map(|cookie| {
+            (String::from(&cookie.domain), String::from(&cookie.path), cookie.name().to_owned())
+        })
         .collect();
     for (domain, path, name) in doomed {
         jar.0.borrow_mut().remove(&domain, &path, &name);
@@ -154,5 +197,7 @@ fn parse_address(ctx: &Ctx<'_>, text: &str) -> Result<Address> {
 }
 
 fn parse_url(ctx: &Ctx<'_>, text: &str) -> Result<Url> {
-    parse_address(ctx, text)?.url().ok_or_else(|| Exception::throw_message(ctx, &format!("'{text}' is not a URL")))
+    parse_address(ctx, text)?
+        .url()
+        .ok_or_else(|| Exception::throw_message(ctx, &format!("'{text}' is not a URL")))
 }

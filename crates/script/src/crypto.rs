@@ -46,7 +46,9 @@ impl<D: Digest + BlockSizeUser + Clone> Running for Authenticating<D> {
     }
 }
 
-fn start<D: Digest + BlockSizeUser + Clone + 'static>(key: Option<&[u8]>) -> Option<Box<dyn Running>> {
+fn start<D: Digest + BlockSizeUser + Clone + 'static>(
+    key: Option<&[u8]>,
+) -> Option<Box<dyn Running>> {
     Some(match key {
         None => Box::new(Hashing(D::new())),
         // A key of HMAC may have any length.
@@ -71,25 +73,40 @@ fn begin(algorithm: &str, key: Option<&[u8]>) -> Option<Box<dyn Running>> {
 }
 
 pub fn install<'js>(natives: &Natives<'js>) -> Result<()> {
-    let hash = |ctx: Ctx<'js>, algorithm: String, input: Value<'js>, encoding: Value<'js>| -> Result<Value<'js>> {
+    let hash = |ctx: Ctx<'js>,
+                algorithm: String,
+                input: Value<'js>,
+                encoding: Value<'js>|
+     -> Result<Value<'js>> {
         let mut running = known(&ctx, &algorithm, None)?;
         running.update(&bytes_of(&ctx, &input, &format!("{algorithm}()"))?);
         encoded(&ctx, running.digest(), &encoding)
     };
     natives.add("hash", hash)?;
-    let hmac = |ctx: Ctx<'js>, algorithm: String, secret: Value<'js>, input: Value<'js>, encoding: Value<'js>| -> Result<Value<'js>> {
-        let mut running = known(&ctx, &algorithm, Some(&bytes_of(&ctx, &secret, "the secret of hmac()")?))?;
+    let hmac = |ctx: Ctx<'js>,
+                algorithm: String,
+                secret: Value<'js>,
+                input: Value<'js>,
+                encoding: Value<'js>|
+     -> Result<Value<'js>> {
+        let mut running =
+            known(&ctx, &algorithm, Some(&bytes_of(&ctx, &secret, "the secret of hmac()")?))?;
         running.update(&bytes_of(&ctx, &input, "hmac()")?);
         encoded(&ctx, running.digest(), &encoding)
     };
     natives.add("hmac", hmac)?;
-    natives.add("createHash", |ctx: Ctx<'js>, algorithm: String| hasher(&ctx, known(&ctx, &algorithm, None)?))?;
-    let create_hmac = |ctx: Ctx<'js>, algorithm: String, secret: Value<'js>| -> Result<Object<'js>> {
-        let secret = bytes_of(&ctx, &secret, "the secret of createHMAC()")?;
-        hasher(&ctx, known(&ctx, &algorithm, Some(&secret))?)
-    };
+    natives.add("createHash", |ctx: Ctx<'js>, algorithm: String| {
+        hasher(&ctx, known(&ctx, &algorithm, None)?)
+    })?;
+    let create_hmac =
+        |ctx: Ctx<'js>, algorithm: String, secret: Value<'js>| -> Result<Object<'js>> {
+            let secret = bytes_of(&ctx, &secret, "the secret of createHMAC()")?;
+            hasher(&ctx, known(&ctx, &algorithm, Some(&secret))?)
+        };
     natives.add("createHMAC", create_hmac)?;
-    let hex_encode = |ctx: Ctx<'js>, input: Value<'js>| Ok::<_, rquickjs::Error>(hex(&bytes_of(&ctx, &input, "hexEncode()")?));
+    let hex_encode = |ctx: Ctx<'js>, input: Value<'js>| {
+        Ok::<_, rquickjs::Error>(hex(&bytes_of(&ctx, &input, "hexEncode()")?))
+    };
     natives.add("hexEncode", hex_encode)?;
     let random_bytes = |ctx: Ctx<'js>, size: f64| -> Result<ArrayBuffer<'js>> {
         let size = count_of_bytes(size).map_err(|what| Exception::throw_range(&ctx, &what))?;
@@ -111,7 +128,10 @@ fn count_of_bytes(size: f64) -> std::result::Result<usize, String> {
 fn known(ctx: &Ctx<'_>, algorithm: &str, key: Option<&[u8]>) -> Result<Box<dyn Running>> {
     begin(algorithm, key).ok_or_else(|| {
         let names = "md4, md5, sha1, sha256, sha384, sha512, sha512_224, sha512_256 and ripemd160";
-        Exception::throw_message(ctx, &format!("invalid algorithm: '{algorithm}'; known are {names}"))
+        Exception::throw_message(
+            ctx,
+            &format!("invalid algorithm: '{algorithm}'; known are {names}"),
+        )
     })
 }
 
@@ -135,7 +155,12 @@ fn hasher<'js>(ctx: &Ctx<'js>, running: Box<dyn Running>) -> Result<Object<'js>>
 
 fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    bytes.iter().flat_map(|byte| [DIGITS[usize::from(byte >> 4)] as char, DIGITS[usize::from(byte & 15)] as char]).collect()
+    bytes
+        .iter()
+        .flat_map(|byte| {
+            [DIGITS[usize::from(byte >> 4)] as char, DIGITS[usize::from(byte & 15)] as char]
+        })
+        .collect()
 }
 
 /// A digest in the encoding that a script asks for.
@@ -149,7 +174,10 @@ fn encoded<'js>(ctx: &Ctx<'js>, digest: Vec<u8>, encoding: &Value<'js>) -> Resul
         "binary" => intrinsics::buffer(ctx, &digest).map(ArrayBuffer::into_value),
         _ => {
             let known = "'hex', 'base64', 'base64url', 'base64rawurl' and 'binary'";
-            Err(Exception::throw_message(ctx, &format!("invalid output encoding: {}; known are {known}", named(encoding))))
+            Err(Exception::throw_message(
+                ctx,
+                &format!("invalid output encoding: {}; known are {known}", named(encoding)),
+            ))
         }
     }
 }
@@ -167,10 +195,10 @@ mod tests {
     #[test]
     fn the_digests_of_abc_are_those_of_their_standards() {
         for (algorithm, digest) in [
-            ("md4", "a448017aaf21d8525fc10ae87aa6729d"),                                    // RFC 1320
-            ("md5", "900150983cd24fb0d6963f7d28e17f72"),                                    // RFC 1321
-            ("sha1", "a9993e364706816aba3e25717850c26c9cd0d89d"),                           // RFC 3174
-            ("ripemd160", "8eb208f7e05d987a9b044a8e98c6b087f15a0bfc"),                      // ISO/IEC 10118-3
+            ("md4", "a448017aaf21d8525fc10ae87aa6729d"), // RFC 1320
+            ("md5", "900150983cd24fb0d6963f7d28e17f72"), // RFC 1321
+            ("sha1", "a9993e364706816aba3e25717850c26c9cd0d89d"), // RFC 3174
+            ("ripemd160", "8eb208f7e05d987a9b044a8e98c6b087f15a0bfc"), // ISO/IEC 10118-3
             ("sha256", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"), // FIPS 180-4, here and below
             ("sha512_224", "4634270f707b6a54daae7530460842e20e37ed265ceee9a43e8924aa"),
             ("sha512_256", "53048e2681941ef99b2e29b76b4c7dabe4c2d0c634fc6d46e0e2f13107e7af23"),
@@ -188,7 +216,14 @@ mod tests {
         assert_eq!(hashed("sha1", Some(&key), input), "b617318655057264e28bc0b6fb378c8ef146be00");
         let long_key = [0xaa; 131];
         let long = "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54";
-        assert_eq!(hashed("sha256", Some(&long_key), b"Test Using Larger Than Block-Size Key - Hash Key First"), long);
+        assert_eq!(
+            hashed(
+                "sha256",
+                Some(&long_key),
+                b"Test Using Larger Than Block-Size Key - Hash Key First"
+            ),
+            long
+        );
     }
 
     #[test]
@@ -203,9 +238,18 @@ mod tests {
     #[test]
     fn a_count_of_bytes_that_cannot_be_is_told_with_the_greatest() {
         assert_eq!((count_of_bytes(1.0), count_of_bytes(32.9)), (Ok(1), Ok(32)));
-        for (size, shown) in [(0.0, "0"), (-1.0, "-1"), (f64::NAN, "NaN"), (1e300, "1e300"), (1_099_511_627_776.0, "1099511627776")] {
+        for (size, shown) in [
+            (0.0, "0"),
+            (-1.0, "-1"),
+            (f64::NAN, "NaN"),
+            (1e300, "1e300"),
+            (1_099_511_627_776.0, "1099511627776"),
+        ] {
             let what = count_of_bytes(size).unwrap_err();
-            assert_eq!(what, format!("randomBytes({shown}): give a number of bytes from 1 to 4294967295"));
+            assert_eq!(
+                what,
+                format!("randomBytes({shown}): give a number of bytes from 1 to 4294967295")
+            );
         }
     }
 }

@@ -23,34 +23,45 @@ struct Wanted {
 }
 
 pub fn install<'js>(natives: &Natives<'js>) -> Result<()> {
-    natives.add("inInit", |ctx: Ctx<'js>| -> Result<bool> { Ok(VuState::running(&ctx)?.in_init.get()) })?;
-    natives.add("parse", |ctx: Ctx<'js>, path: String, options: Object<'js>| -> Result<Array<'js>> {
-        let vu = VuState::running(&ctx)?;
-        let wanted = Wanted::read(&ctx, &options)?;
-        // One array per file and way to read it, for all VUs of the run.
-        let key = format!("csv:{}:{path}", wanted.key());
-        let elements = match vu.bundle.shared_array(&key) {
-            Some(elements) => elements,
-            None => vu.bundle.keep_shared_array(&key, Reading::open(&ctx, &vu, &path, wanted)?.all(&ctx)?),
-        };
-        data::handle(&ctx, elements)
+    natives.add("inInit", |ctx: Ctx<'js>| -> Result<bool> {
+        Ok(VuState::running(&ctx)?.in_init.get())
     })?;
-    natives.add("reader", |ctx: Ctx<'js>, path: String, options: Object<'js>| -> Result<Function<'js>> {
-        let vu = VuState::running(&ctx)?;
-        let wanted = Wanted::read(&ctx, &options)?;
-        let reading = RefCell::new(Reading::open(&ctx, &vu, &path, wanted)?);
-        Function::new(ctx, move |ctx: Ctx<'js>| -> Result<Value<'js>> {
-            match reading.borrow_mut().next(&ctx)? {
-                Some(record) => json::parse(&ctx, record.to_string().as_bytes()),
-                None => Ok(Value::new_null(ctx)),
-            }
-        })
-    })
+    natives.add(
+        "parse",
+        |ctx: Ctx<'js>, path: String, options: Object<'js>| -> Result<Array<'js>> {
+            let vu = VuState::running(&ctx)?;
+            let wanted = Wanted::read(&ctx, &options)?;
+            // One array per file and way to read it, for all VUs of the run.
+            let key = format!("csv:{}:{path}", wanted.key());
+            let elements = match vu.bundle.shared_array(&key) {
+                Some(elements) => elements,
+                None => vu
+                    .bundle
+                    .keep_shared_array(&key, Reading::open(&ctx, &vu, &path, wanted)?.all(&ctx)?),
+            };
+            data::handle(&ctx, elements)
+        },
+    )?;
+    natives.add(
+        "reader",
+        |ctx: Ctx<'js>, path: String, options: Object<'js>| -> Result<Function<'js>> {
+            let vu = VuState::running(&ctx)?;
+            let wanted = Wanted::read(&ctx, &options)?;
+            let reading = RefCell::new(Reading::open(&ctx, &vu, &path, wanted)?);
+            Function::new(ctx, move |ctx: Ctx<'js>| -> Result<Value<'js>> {
+                match reading.borrow_mut().next(&ctx)? {
+                    Some(record) => json::parse(&ctx, record.to_string().as_bytes()),
+                    None => Ok(Value::new_null(ctx)),
+                }
+            })
+        },
+    )
 }
 
 impl Wanted {
     fn read<'js>(ctx: &Ctx<'js>, options: &Object<'js>) -> Result<Self> {
-        let mistake = |what: String| Err(Exception::throw_message(ctx, &format!("options of csv: {what}")));
+        let mistake =
+            |what: String| Err(Exception::throw_message(ctx, &format!("options of csv: {what}")));
         let delimiter = match options.get::<_, Value>("delimiter")?.as_string() {
             Some(text) => text_of_string(text),
             None => ",".to_owned(),
@@ -58,12 +69,19 @@ impl Wanted {
         let [delimiter] = *delimiter.as_bytes() else {
             return mistake(format!("the delimiter '{delimiter}' is not one ASCII character; write for example {{delimiter: ';'}}"));
         };
-        let truth = |name: &str| -> Result<bool> { Ok(options.get::<_, Option<rquickjs::Coerced<bool>>>(name)?.is_some_and(|truth| truth.0)) };
+        let truth = |name: &str| -> Result<bool> {
+            Ok(options
+                .get::<_, Option<rquickjs::Coerced<bool>>>(name)?
+                .is_some_and(|truth| truth.0))
+        };
         let (skip_first_line, as_objects) = (truth("skipFirstLine")?, truth("asObjects")?);
-        let line = |name: &str| -> Result<Option<f64>> { Ok(options.get::<_, Value>(name)?.as_number()) };
+        let line =
+            |name: &str| -> Result<Option<f64>> { Ok(options.get::<_, Value>(name)?.as_number()) };
         let (from, to) = (line("fromLine")?.unwrap_or(0.0), line("toLine")?);
         if from < 0.0 || to.is_some_and(|to| to < 0.0) {
-            return mistake("fromLine and toLine count lines from 0; give numbers of at least 0".into());
+            return mistake(
+                "fromLine and toLine count lines from 0; give numbers of at least 0".into(),
+            );
         }
         if to.is_some_and(|to| to > 0.0 && to < from) {
             return mistake("fromLine is after toLine; swap them".into());
@@ -77,7 +95,10 @@ impl Wanted {
     }
 
     fn key(&self) -> String {
-        format!("{}:{}:{}:{:?}:{}", self.delimiter, self.skip_first_line, self.from_line, self.to_line, self.as_objects)
+        format!(
+            "{}:{}:{}:{:?}:{}",
+            self.delimiter, self.skip_first_line, self.from_line, self.to_line, self.as_objects
+        )
     }
 }
 
@@ -93,16 +114,23 @@ struct Reading {
 
 impl Reading {
     fn open(ctx: &Ctx<'_>, vu: &VuState, path: &str, wanted: Wanted) -> Result<Self> {
-        let bytes = vu.bundle.read(Path::new(path)).map_err(|error| Exception::throw_message(ctx, &format!("{path}: {error}")))?;
+        let bytes = vu
+            .bundle
+            .read(Path::new(path))
+            .map_err(|error| Exception::throw_message(ctx, &format!("{path}: {error}")))?;
         let records = Records::new(bytes, wanted.delimiter);
-        let mut reading = Self { path: path.to_owned(), records, names: None, line: 0, to_line: wanted.to_line };
+        let mut reading =
+            Self { path: path.to_owned(), records, names: None, line: 0, to_line: wanted.to_line };
         if wanted.as_objects {
             reading.names = reading.record(ctx)?;
         }
         let first = wanted.from_line.max(usize::from(wanted.skip_first_line));
         while reading.line < first {
             if reading.record(ctx)?.is_none() {
-                let what = format!("fromLine {first}: the file has {} lines; give a smaller one", reading.line);
+                let what = format!(
+                    "fromLine {first}: the file has {} lines; give a smaller one",
+                    reading.line
+                );
                 return Err(Exception::throw_message(ctx, &format!("{path}: {what}")));
             }
         }
@@ -110,7 +138,9 @@ impl Reading {
     }
 
     fn record(&mut self, ctx: &Ctx<'_>) -> Result<Option<Vec<String>>> {
-        let record = self.records.next().map_err(|what| Exception::throw_message(ctx, &format!("{}: {what}; correct the file", self.path)))?;
+        let record = self.records.next().map_err(|what| {
+            Exception::throw_message(ctx, &format!("{}: {what}; correct the file", self.path))
+        })?;
         self.line += usize::from(record.is_some());
         Ok(record)
     }
@@ -121,7 +151,9 @@ impl Reading {
         }
         let record = self.record(ctx)?;
         Ok(record.map(|fields| match &self.names {
-            Some(names) => serde_json::Value::Object(names.iter().cloned().zip(fields.into_iter().map(Into::into)).collect()),
+            Some(names) => serde_json::Value::Object(
+                names.iter().cloned().zip(fields.into_iter().map(Into::into)).collect(),
+            ),
             None => fields.into(),
         }))
     }

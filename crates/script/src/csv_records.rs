@@ -19,7 +19,9 @@ impl<T: AsRef<[u8]>> Records<T> {
 
     /// The next record; none at the end. The error says line and column, both counted from 1.
     pub fn next(&mut self) -> Result<Option<Vec<String>>, String> {
-        let Some(start) = self.skip_blank_lines() else { return Ok(None) };
+        let Some(start) = self.skip_blank_lines() else {
+            return Ok(None);
+        };
         let first_line = self.line + 1;
         let mut record = Vec::new();
         self.at = start;
@@ -33,7 +35,10 @@ impl<T: AsRef<[u8]>> Records<T> {
         self.line += 1;
         let wanted = *self.fields.get_or_insert(record.len());
         if record.len() != wanted {
-            return Err(format!("record on line {first_line}: wrong number of fields, {} instead of {wanted}", record.len()));
+            return Err(format!(
+                "record on line {first_line}: wrong number of fields, {} instead of {wanted}",
+                record.len()
+            ));
         }
         Ok(Some(record))
     }
@@ -64,7 +69,10 @@ impl<T: AsRef<[u8]>> Records<T> {
     fn plain_field(&mut self) -> Result<(Vec<u8>, bool), String> {
         let text = self.text.as_ref();
         let rest = &text[self.at..];
-        let length = rest.iter().position(|byte| *byte == self.delimiter || *byte == b'\n').unwrap_or(rest.len());
+        let length = rest
+            .iter()
+            .position(|byte| *byte == self.delimiter || *byte == b'\n')
+            .unwrap_or(rest.len());
         if let Some(quote) = rest[..length].iter().position(|byte| *byte == b'"') {
             return Err(self.misplaced(self.at + quote, "bare \" in a field without quotes"));
         }
@@ -94,10 +102,16 @@ impl<T: AsRef<[u8]>> Records<T> {
                 }
                 [b'"'] | [b'"', b'\r'] | [b'"', b'\n', ..] | [b'"', b'\r', b'\n', ..] => {
                     let rest = &text[at..];
-                    self.at = at + rest.iter().position(|byte| *byte == b'\n').map_or(rest.len(), |end| end + 1);
+                    self.at = at
+                        + rest
+                            .iter()
+                            .position(|byte| *byte == b'\n')
+                            .map_or(rest.len(), |end| end + 1);
                     return Ok((field, true));
                 }
-                [] | [b'"', ..] => return Err(self.misplaced(at, "extraneous or missing \" in a quoted field")),
+                [] | [b'"', ..] => {
+                    return Err(self.misplaced(at, "extraneous or missing \" in a quoted field"))
+                }
                 [b'\r', b'\n', ..] => at += 1,
                 [byte, ..] => {
                     self.line += usize::from(*byte == b'\n');
@@ -109,7 +123,10 @@ impl<T: AsRef<[u8]>> Records<T> {
     }
 
     fn misplaced(&self, at: usize, what: &str) -> String {
-        let line_start = self.text.as_ref()[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline + 1);
+        let line_start = self.text.as_ref()[..at]
+            .iter()
+            .rposition(|byte| *byte == b'\n')
+            .map_or(0, |newline| newline + 1);
         format!("line {}, column {}: {what}", self.line + 1, at - line_start + 1)
     }
 }

@@ -11,7 +11,9 @@ use crate::state::VuState;
 use crate::values::GivenText;
 
 pub fn install<'js>(natives: &Natives<'js>) -> Result<()> {
-    natives.add("inInit", |ctx: Ctx<'js>| -> Result<bool> { Ok(VuState::running(&ctx)?.in_init.get()) })?;
+    natives.add("inInit", |ctx: Ctx<'js>| -> Result<bool> {
+        Ok(VuState::running(&ctx)?.in_init.get())
+    })?;
     natives.add("find", |ctx: Ctx<'js>, GivenText(name): GivenText| -> Result<Value<'js>> {
         match VuState::running(&ctx)?.bundle.shared_array(&name) {
             Some(elements) => handle(&ctx, elements).map(Array::into_value),
@@ -26,12 +28,13 @@ pub fn install<'js>(natives: &Natives<'js>) -> Result<()> {
 /// `[length, at]` of a shared array.
 pub fn handle<'js>(ctx: &Ctx<'js>, elements: Arc<Vec<String>>) -> Result<Array<'js>> {
     let length = elements.len();
-    let at = Function::new(ctx.clone(), move |ctx: Ctx<'js>, index: usize| -> Result<Value<'js>> {
-        match elements.get(index) {
-            Some(text) => json::parse_frozen(&ctx, text.as_bytes()),
-            None => Ok(Value::new_undefined(ctx)),
-        }
-    })?;
+    let at =
+        Function::new(ctx.clone(), move |ctx: Ctx<'js>, index: usize| -> Result<Value<'js>> {
+            match elements.get(index) {
+                Some(text) => json::parse_frozen(&ctx, text.as_bytes()),
+                None => Ok(Value::new_undefined(ctx)),
+            }
+        })?;
     let handle = Array::new(ctx.clone())?;
     handle.set(0, length)?;
     handle.set(1, at)?;

@@ -134,7 +134,8 @@ impl Head {
 
     /// The words after the status code.
     pub fn reason(&self) -> Cow<'_, str> {
-        let reason = self.lines().next().and_then(|line| line.splitn(3, |byte| *byte == b' ').nth(2));
+        let reason =
+            self.lines().next().and_then(|line| line.splitn(3, |byte| *byte == b' ').nth(2));
         String::from_utf8_lossy(reason.unwrap_or_default())
     }
 
@@ -142,7 +143,10 @@ impl Head {
     pub fn headers(&self) -> impl Iterator<Item = (Cow<'_, str>, Cow<'_, str>)> {
         self.lines().skip(1).filter_map(|line| {
             let at = line.iter().position(|byte| *byte == b':')?;
-            Some((String::from_utf8_lossy(&line[..at]), String::from_utf8_lossy(line[at + 1..].trim_ascii())))
+            Some((
+                String::from_utf8_lossy(&line[..at]),
+                String::from_utf8_lossy(line[at + 1..].trim_ascii()),
+            ))
         })
     }
 
@@ -154,11 +158,18 @@ impl Head {
     /// Where it leads; bytes that are no UTF-8 percent-encoded, as they would be sent.
     pub fn location(&self) -> Option<Cow<'_, str>> {
         let value = self.values("location").next()?;
-        Some(std::str::from_utf8(value).map_or_else(|_| percent_encode(value, CONTROLS).to_string().into(), Cow::Borrowed))
+        Some(
+            std::str::from_utf8(value)
+                .map_or_else(|_| percent_encode(value, CONTROLS).to_string().into(), Cow::Borrowed),
+        )
     }
 
     fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
-        let named = |line: &&[u8]| line.len() > name.len() && line[name.len()] == b':' && line[..name.len()].eq_ignore_ascii_case(name.as_bytes());
+        let named = |line: &&[u8]| {
+            line.len() > name.len()
+                && line[name.len()] == b':'
+                && line[..name.len()].eq_ignore_ascii_case(name.as_bytes())
+        };
         self.lines().skip(1).filter(named).map(|line| line[name.len() + 1..].trim_ascii())
     }
 }

@@ -10,9 +10,11 @@ use crate::intrinsics;
 use crate::values::bytes_of;
 
 /// As Go reads Base64: the unused bits at the end may be anything.
-const PADDED: GeneralPurposeConfig =
-    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::RequireCanonical).with_decode_allow_trailing_bits(true);
-const RAW: GeneralPurposeConfig = PADDED.with_encode_padding(false).with_decode_padding_mode(DecodePaddingMode::RequireNone);
+const PADDED: GeneralPurposeConfig = GeneralPurposeConfig::new()
+    .with_decode_padding_mode(DecodePaddingMode::RequireCanonical)
+    .with_decode_allow_trailing_bits(true);
+const RAW: GeneralPurposeConfig =
+    PADDED.with_encode_padding(false).with_decode_padding_mode(DecodePaddingMode::RequireNone);
 
 static STD: GeneralPurpose = GeneralPurpose::new(&STANDARD, PADDED);
 static RAW_STD: GeneralPurpose = GeneralPurpose::new(&STANDARD, RAW);
@@ -20,16 +22,19 @@ static URL: GeneralPurpose = GeneralPurpose::new(&URL_SAFE, PADDED);
 static RAW_URL: GeneralPurpose = GeneralPurpose::new(&URL_SAFE, RAW);
 
 pub fn install<'js>(natives: &Natives<'js>) -> Result<()> {
-    let encode =
-        |ctx: Ctx<'js>, input: Value<'js>, form: String| -> Result<String> { Ok(engine(&form).encode(bytes_of(&ctx, &input, "b64encode()")?)) };
-    natives.add("encode", encode)?;
-    let decode = |ctx: Ctx<'js>, input: Value<'js>, form: String, as_text: bool| -> Result<Value<'js>> {
-        let bytes = decode(&bytes_of(&ctx, &input, "b64decode()")?, &form).map_err(|what| Exception::throw_message(&ctx, &what))?;
-        if as_text {
-            return String::from_utf8_lossy(&bytes).into_owned().into_js(&ctx);
-        }
-        intrinsics::buffer(&ctx, &bytes).map(ArrayBuffer::into_value)
+    let encode = |ctx: Ctx<'js>, input: Value<'js>, form: String| -> Result<String> {
+        Ok(engine(&form).encode(bytes_of(&ctx, &input, "b64encode()")?))
     };
+    natives.add("encode", encode)?;
+    let decode =
+        |ctx: Ctx<'js>, input: Value<'js>, form: String, as_text: bool| -> Result<Value<'js>> {
+            let bytes = decode(&bytes_of(&ctx, &input, "b64decode()")?, &form)
+                .map_err(|what| Exception::throw_message(&ctx, &what))?;
+            if as_text {
+                return String::from_utf8_lossy(&bytes).into_owned().into_js(&ctx);
+            }
+            intrinsics::buffer(&ctx, &bytes).map(ArrayBuffer::into_value)
+        };
     natives.add("decode", decode)
 }
 
@@ -45,7 +50,8 @@ pub fn engine(form: &str) -> &'static GeneralPurpose {
 
 /// Decodes; line breaks in the text do not count.
 fn decode(text: &[u8], form: &str) -> std::result::Result<Vec<u8>, String> {
-    let text: Vec<u8> = text.iter().copied().filter(|byte| !matches!(byte, b'\r' | b'\n')).collect();
+    let text: Vec<u8> =
+        text.iter().copied().filter(|byte| !matches!(byte, b'\r' | b'\n')).collect();
     engine(form).decode(&text).map_err(|error| {
         let what = match error {
             DecodeError::InvalidByte(at, _) | DecodeError::InvalidLastSymbol(at, _) => format!("illegal base64 data at input byte {at}"),
@@ -61,9 +67,15 @@ mod tests {
 
     #[test]
     fn the_vectors_of_rfc_4648_hold_in_all_forms() {
-        for (bytes, padded) in
-            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="), ("foobar", "Zm9vYmFy")]
-        {
+        for (bytes, padded) in [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foo", "Zm9v"),
+            ("foob", "Zm9vYg=="),
+            ("fooba", "Zm9vYmE="),
+            ("foobar", "Zm9vYmFy"),
+        ] {
             for form in ["std", "url"] {
                 assert_eq!(engine(form).encode(bytes), padded);
                 assert_eq!(decode(padded.as_bytes(), form).unwrap(), bytes.as_bytes());
@@ -81,7 +93,9 @@ mod tests {
         assert_eq!(decode(b"aGVs\r\nbG8=", "std").unwrap(), b"hello");
         assert_eq!(decode(b"aGVsbG9=", "std").unwrap(), b"hello");
         assert!(decode(b"a*b", "std").unwrap_err().contains("byte 1"));
-        for (text, form) in [("aGVsbG8", "std"), ("aGVsbG8=", "rawstd"), ("-_8=", "std"), ("+/8=", "url")] {
+        for (text, form) in
+            [("aGVsbG8", "std"), ("aGVsbG8=", "rawstd"), ("-_8=", "std"), ("+/8=", "url")]
+        {
             assert!(decode(text.as_bytes(), form).is_err(), "{text} {form}");
         }
     }

@@ -43,14 +43,25 @@ struct Timer<'js> {
 /// Makes the functions of `k6/timers`.
 pub fn install<'js>(natives: &Natives<'js>) -> Result<()> {
     for (name, repeats) in [("setTimeout", false), ("setInterval", true)] {
-        let set = move |ctx: Ctx<'js>, callback: Opt<Value<'js>>, delay_ms: Opt<Coerced<f64>>, arguments: Rest<Value<'js>>| {
+        let set = move |ctx: Ctx<'js>,
+                        callback: Opt<Value<'js>>,
+                        delay_ms: Opt<Coerced<f64>>,
+                        arguments: Rest<Value<'js>>| {
             let Some(callback) = callback.0.and_then(Value::into_function) else {
-                return Err(Exception::throw_type(&ctx, &format!("{name}() wants a function to call; give it first, then the milliseconds")));
+                return Err(Exception::throw_type(
+                    &ctx,
+                    &format!(
+                        "{name}() wants a function to call; give it first, then the milliseconds"
+                    ),
+                ));
             };
             let delay_ms = delay_ms.0.map_or(0.0, |delay| delay.0).max(0.0);
             let delay = Duration::try_from_secs_f64(delay_ms / 1000.0).unwrap_or(Duration::MAX);
             let events = VuState::running(&ctx)?.events(&ctx)?;
-            Ok(events.add_timer(delay, Timer { callback, arguments: arguments.0, every: repeats.then_some(delay) }))
+            Ok(events.add_timer(
+                delay,
+                Timer { callback, arguments: arguments.0, every: repeats.then_some(delay) },
+            ))
         };
         natives.add(name, set)?;
     }
@@ -87,7 +98,8 @@ impl<'js> Events<'js> {
 
     fn schedule(&self, from: Instant, delay: Duration, number: u32, timer: Timer<'js>) {
         // A century from now is never, for a load test.
-        let due = from.checked_add(delay).unwrap_or_else(|| from + Duration::from_secs(3_153_600_000));
+        let due =
+            from.checked_add(delay).unwrap_or_else(|| from + Duration::from_secs(3_153_600_000));
         self.timers.borrow_mut().insert((due, number), timer);
         self.is_busy.set(true);
     }
@@ -107,7 +119,9 @@ impl<'js> Events<'js> {
         if returned.is_promise() || self.has_leftovers(ctx) {
             self.run(ctx)?;
         }
-        let Some(promise) = returned.as_promise() else { return Ok(Some(returned)) };
+        let Some(promise) = returned.as_promise() else {
+            return Ok(Some(returned));
+        };
         match promise.state() {
             PromiseState::Pending => Ok(None),
             _ => promise.result().transpose(),
@@ -134,9 +148,14 @@ impl<'js> Events<'js> {
     }
 
     /// Waits for an answer or until `due`, whichever comes first.
-    fn wait(&self, ctx: &Ctx<'js>, due: Option<Instant>) -> Result<Option<(u32, Box<HttpResponse>)>> {
+    fn wait(
+        &self,
+        ctx: &Ctx<'js>,
+        due: Option<Instant>,
+    ) -> Result<Option<(u32, Box<HttpResponse>)>> {
         if self.started.borrow().is_empty() {
-            let left = due.map_or(Duration::ZERO, |due| due.saturating_duration_since(Instant::now()));
+            let left =
+                due.map_or(Duration::ZERO, |due| due.saturating_duration_since(Instant::now()));
             return self.state.perform(ctx, Effect::Sleep(left)).map(|_| None);
         }
         match self.state.perform(ctx, Effect::Next(due))? {
@@ -148,7 +167,9 @@ impl<'js> Events<'js> {
     /// Calls the timer that is due first.
     fn call_timer(&self) -> Result<()> {
         let first = self.timers.borrow_mut().pop_first();
-        let Some(((due, number), timer)) = first else { return Ok(()) };
+        let Some(((due, number), timer)) = first else {
+            return Ok(());
+        };
         let (callback, arguments) = (timer.callback.clone(), timer.arguments.clone());
         if let Some(every) = timer.every {
             self.schedule(due.max(Instant::now() - every), every, number, timer);
@@ -202,7 +223,9 @@ impl<'js> Events<'js> {
 fn run_job(ctx: &Ctx<'_>) -> Result<bool> {
     let mut context = MaybeUninit::uninit();
     // SAFETY: the context lives, and with it its runtime; QuickJS only writes to `context`.
-    match unsafe { qjs::JS_ExecutePendingJob(qjs::JS_GetRuntime(ctx.as_raw().as_ptr()), context.as_mut_ptr()) } {
+    match unsafe {
+        qjs::JS_ExecutePendingJob(qjs::JS_GetRuntime(ctx.as_raw().as_ptr()), context.as_mut_ptr())
+    } {
         0 => Ok(false),
         ran if ran > 0 => Ok(true),
         _ => Err(Error::Exception),

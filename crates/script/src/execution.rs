@@ -7,7 +7,9 @@ use crate::state::{ScenarioFacts, VuState};
 use crate::values::{tag_value, GivenText};
 
 pub fn install<'js>(natives: &Natives<'js>) -> Result<()> {
-    natives.add("fact", |ctx: Ctx<'js>, name: String| fact(&ctx, &*VuState::running(&ctx)?, &name)?.into_js(&ctx))?;
+    natives.add("fact", |ctx: Ctx<'js>, name: String| {
+        fact(&ctx, &*VuState::running(&ctx)?, &name)?.into_js(&ctx)
+    })?;
     natives.add("options", |ctx: Ctx<'js>| -> Result<Value<'js>> {
         let vu = VuState::running(&ctx)?;
         refuse_init(&ctx, &vu, "test.options")?;
@@ -53,16 +55,20 @@ impl<'js> IntoJs<'js> for Fact {
 fn fact(ctx: &Ctx<'_>, vu: &VuState, name: &str) -> Result<Fact> {
     refuse_init(ctx, vu, name)?;
     let iteration = vu.iteration.borrow();
-    let of_scenario = |read: fn(&ScenarioFacts) -> Fact| match &iteration.scenario {
+    let of_scenario = |read: fn(&ScenarioFacts) -> Fact| {
+        match &iteration.scenario {
         Some(scenario) => Ok(read(scenario)),
         None => Err(Exception::throw_message(
             ctx,
             &format!("exec.{name} exists only in a scenario's iterations, not in setup, teardown or handleSummary"),
         )),
+    }
     };
     let number = |number: u64| Ok(Fact::Number(number as f64));
     match name {
-        "instance.currentTestRunDuration" => Ok(Fact::Number(vu.run_started.get().elapsed().as_secs_f64() * 1000.0)),
+        "instance.currentTestRunDuration" => {
+            Ok(Fact::Number(vu.run_started.get().elapsed().as_secs_f64() * 1000.0))
+        }
         "instance.iterationsCompleted" => number(vu.bundle.counted(|tally| &tally.completed)),
         "instance.iterationsInterrupted" => number(vu.bundle.counted(|tally| &tally.interrupted)),
         "instance.vusActive" => number(vu.bundle.counted(|tally| &tally.active)),

@@ -10,8 +10,11 @@ use crate::state::VuState;
 use crate::values::throw_named;
 
 pub fn install<'js>(natives: &Natives<'js>) -> Result<()> {
-    natives.add("open", |ctx: Ctx<'js>, path: String| open(&ctx, &*VuState::running(&ctx)?, &path))?;
-    natives.add("read", |ctx: Ctx<'js>, path: String, offset: usize, into: Value<'js>| read(&ctx, &*VuState::running(&ctx)?, &path, offset, into))
+    natives
+        .add("open", |ctx: Ctx<'js>, path: String| open(&ctx, &*VuState::running(&ctx)?, &path))?;
+    natives.add("read", |ctx: Ctx<'js>, path: String, offset: usize, into: Value<'js>| {
+        read(&ctx, &*VuState::running(&ctx)?, &path, offset, into)
+    })
 }
 
 /// `[path, name, size]` of a file, whose bytes are in memory from then on.
@@ -22,11 +25,26 @@ fn open<'js>(ctx: &Ctx<'js>, vu: &VuState, name: &str) -> Result<Array<'js>> {
     }
     let path = modules::path_for_open(vu, ctx, name);
     if path.is_dir() {
-        return Err(throw_named(ctx, "InvalidResourceError", &format!("cannot open '{}': it is a folder; give a file of it", path.display())));
+        return Err(throw_named(
+            ctx,
+            "InvalidResourceError",
+            &format!("cannot open '{}': it is a folder; give a file of it", path.display()),
+        ));
     }
     let bytes = vu.bundle.read(&path).map_err(|error| {
-        let kind = if error.kind() == std::io::ErrorKind::NotFound { "NotFoundError" } else { "InvalidResourceError" };
-        throw_named(ctx, kind, &format!("open('{name}'): {}: {error}; a path is relative to the file whose top level runs", path.display()))
+        let kind = if error.kind() == std::io::ErrorKind::NotFound {
+            "NotFoundError"
+        } else {
+            "InvalidResourceError"
+        };
+        throw_named(
+            ctx,
+            kind,
+            &format!(
+                "open('{name}'): {}: {error}; a path is relative to the file whose top level runs",
+                path.display()
+            ),
+        )
     })?;
     let file = Array::new(ctx.clone())?;
     file.set(0, path.to_string_lossy().as_ref())?;
@@ -36,12 +54,26 @@ fn open<'js>(ctx: &Ctx<'js>, vu: &VuState, name: &str) -> Result<Array<'js>> {
 }
 
 /// Copies from `offset` on into a Uint8Array; how many bytes.
-fn read<'js>(ctx: &Ctx<'js>, vu: &VuState, path: &str, offset: usize, into: Value<'js>) -> Result<usize> {
+fn read<'js>(
+    ctx: &Ctx<'js>,
+    vu: &VuState,
+    path: &str,
+    offset: usize,
+    into: Value<'js>,
+) -> Result<usize> {
     let Ok(target) = TypedArray::<u8>::from_value(into) else {
-        return Err(rquickjs::Exception::throw_type(ctx, "read() wants a Uint8Array to read into, as in new Uint8Array(1024)"));
+        return Err(rquickjs::Exception::throw_type(
+            ctx,
+            "read() wants a Uint8Array to read into, as in new Uint8Array(1024)",
+        ));
     };
-    let bytes = vu.bundle.read(Path::new(path)).map_err(|error| throw_named(ctx, "InvalidResourceError", &format!("{path}: {error}")))?;
-    let Some(room) = target.as_raw() else { return Ok(0) };
+    let bytes = vu
+        .bundle
+        .read(Path::new(path))
+        .map_err(|error| throw_named(ctx, "InvalidResourceError", &format!("{path}: {error}")))?;
+    let Some(room) = target.as_raw() else {
+        return Ok(0);
+    };
     let part = bytes.get(offset..).unwrap_or_default();
     let count = part.len().min(room.len());
     // SAFETY: the array has room for that many bytes, and no JavaScript runs while they are written.

@@ -47,7 +47,11 @@ pub fn install<'js>(ctx: &Ctx<'js>, vu: &Rc<VuState>) -> Result<()> {
 }
 
 fn open<'js>(ctx: Ctx<'js>, name: Opt<GivenText>, mode: Opt<GivenText>) -> Result<Value<'js>> {
-    let bytes = modules::open(&*VuState::running(&ctx)?, &ctx, &name.0.map(|name| name.0).unwrap_or_default())?;
+    let bytes = modules::open(
+        &*VuState::running(&ctx)?,
+        &ctx,
+        &name.0.map(|name| name.0).unwrap_or_default(),
+    )?;
     if mode.0.is_some_and(|mode| mode.0 == "b") {
         return intrinsics::buffer(&ctx, &bytes).map(ArrayBuffer::into_value);
     }
@@ -56,9 +60,12 @@ fn open<'js>(ctx: Ctx<'js>, name: Opt<GivenText>, mode: Opt<GivenText>) -> Resul
 
 fn console<'js>(ctx: &Ctx<'js>, vu: &Rc<VuState>) -> Result<Value<'js>> {
     let console = Natives::new(ctx, vu, "console")?;
-    for (name, level) in [("log", "LOG"), ("debug", "DEBUG"), ("info", "INFO"), ("warn", "WARN"), ("error", "ERROR")] {
+    for (name, level) in
+        [("log", "LOG"), ("debug", "DEBUG"), ("info", "INFO"), ("warn", "WARN"), ("error", "ERROR")]
+    {
         let log = move |ctx: Ctx<'js>, values: Rest<Value<'js>>| -> Result<()> {
-            let shown: Result<Vec<String>> = values.0.iter().map(|value| show(&ctx, value)).collect();
+            let shown: Result<Vec<String>> =
+                values.0.iter().map(|value| show(&ctx, value)).collect();
             let vu = VuState::running(&ctx)?;
             vu.bundle.log(level, vu.vu, &shown?.join(" "));
             Ok(())
@@ -81,7 +88,8 @@ fn show<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<String> {
         }
     }
     // Unlike the language's own coercion it takes symbols as well.
-    let text: rquickjs::String = ctx.globals().get::<_, Function>("String")?.call((value.clone(),))?;
+    let text: rquickjs::String =
+        ctx.globals().get::<_, Function>("String")?.call((value.clone(),))?;
     Ok(text_of_string(&text))
 }
 

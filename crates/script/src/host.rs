@@ -8,7 +8,9 @@ use std::rc::Rc;
 use hashbrown::HashMap;
 use rquickjs::function::{IntoJsFunc, This};
 use rquickjs::object::{AsProperty, Property, PropertyFlags};
-use rquickjs::{qjs, Context, Ctx, Error, Function, IntoJs, Object, Result, Runtime, Undefined, Value};
+use rquickjs::{
+    qjs, Context, Ctx, Error, Function, IntoJs, Object, Result, Runtime, Undefined, Value,
+};
 
 use crate::raw::Held;
 use crate::state::VuState;
@@ -39,7 +41,12 @@ impl HostFunctions {
         &self.base
     }
 
-    fn get<'js, P>(&self, ctx: &Ctx<'js>, key: Key, function: impl IntoJsFunc<'js, P> + 'js) -> Result<Function<'js>> {
+    fn get<'js, P>(
+        &self,
+        ctx: &Ctx<'js>,
+        key: Key,
+        function: impl IntoJsFunc<'js, P> + 'js,
+    ) -> Result<Function<'js>> {
         if let Some(known) = self.made.borrow().get(&key) {
             return known.function(ctx);
         }
@@ -78,29 +85,58 @@ impl<'js> Natives<'js> {
 
     /// A function, which may hold nothing of a context or a VU. What it does depends on its name only: another one of that
     /// name would not be made.
-    fn function<P>(&self, name: &'static str, role: Role, function: impl IntoJsFunc<'js, P> + 'js) -> Result<Function<'js>> {
-        self.vu.runtime.with_functions(|functions| functions.get(&self.ctx, (self.of, name, role), function))
+    fn function<P>(
+        &self,
+        name: &'static str,
+        role: Role,
+        function: impl IntoJsFunc<'js, P> + 'js,
+    ) -> Result<Function<'js>> {
+        self.vu
+            .runtime
+            .with_functions(|functions| functions.get(&self.ctx, (self.of, name, role), function))
     }
 
     /// Gives the object a function.
-    pub fn add<P>(&self, name: &'static str, function: impl IntoJsFunc<'js, P> + 'js) -> Result<()> {
+    pub fn add<P>(
+        &self,
+        name: &'static str,
+        function: impl IntoJsFunc<'js, P> + 'js,
+    ) -> Result<()> {
         self.object.set(name, self.function(name, Role::Do, function)?)
     }
 
     /// Gives the object a function that does not show when its properties are listed.
-    pub fn add_hidden<P>(&self, name: &'static str, function: impl IntoJsFunc<'js, P> + 'js) -> Result<()> {
-        self.object.prop(name, Property::from(self.function(name, Role::Do, function)?).writable().configurable())
+    pub fn add_hidden<P>(
+        &self,
+        name: &'static str,
+        function: impl IntoJsFunc<'js, P> + 'js,
+    ) -> Result<()> {
+        self.object.prop(
+            name,
+            Property::from(self.function(name, Role::Do, function)?).writable().configurable(),
+        )
     }
 
     /// Gives the object a property that is asked of the host.
-    pub fn add_getter<P>(&self, name: &'static str, get: impl IntoJsFunc<'js, P> + 'js) -> Result<()> {
+    pub fn add_getter<P>(
+        &self,
+        name: &'static str,
+        get: impl IntoJsFunc<'js, P> + 'js,
+    ) -> Result<()> {
         self.object.prop(name, Accessor { get: self.function(name, Role::Do, get)?, set: None })
     }
 
     /// Gives the object a property that is asked of the host, until something is written there.
-    pub fn add_until_set<P>(&self, name: &'static str, get: impl IntoJsFunc<'js, P> + 'js) -> Result<()> {
+    pub fn add_until_set<P>(
+        &self,
+        name: &'static str,
+        get: impl IntoJsFunc<'js, P> + 'js,
+    ) -> Result<()> {
         let set = move |this: This<Object<'js>>, value: Value<'js>| settle(&this, name, value);
-        let accessor = Accessor { get: self.function(name, Role::Do, get)?, set: Some(self.function(name, Role::Set, set)?) };
+        let accessor = Accessor {
+            get: self.function(name, Role::Do, get)?,
+            set: Some(self.function(name, Role::Set, set)?),
+        };
         self.object.prop(name, accessor)
     }
 }
@@ -120,7 +156,11 @@ impl<'js> AsProperty<'js, ()> for Accessor<'js> {
     fn config(self, ctx: &Ctx<'js>) -> Result<(PropertyFlags, Value<'js>, Value<'js>, Value<'js>)> {
         let has_set = if self.set.is_some() { qjs::JS_PROP_HAS_SET } else { 0 };
         let enumerable = qjs::JS_PROP_HAS_ENUMERABLE | qjs::JS_PROP_ENUMERABLE;
-        let flags = qjs::JS_PROP_HAS_GET | has_set | enumerable | qjs::JS_PROP_HAS_CONFIGURABLE | qjs::JS_PROP_CONFIGURABLE;
+        let flags = qjs::JS_PROP_HAS_GET
+            | has_set
+            | enumerable
+            | qjs::JS_PROP_HAS_CONFIGURABLE
+            | qjs::JS_PROP_CONFIGURABLE;
         let set = self.set.map_or_else(|| Undefined.into_js(ctx), |set| Ok(set.into_value()))?;
         Ok((flags as PropertyFlags, Undefined.into_js(ctx)?, self.get.into_value(), set))
     }

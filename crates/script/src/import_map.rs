@@ -45,11 +45,21 @@ impl ImportMap {
         if asked_for.is_none() && !file.exists() {
             return Ok(Self::default());
         }
-        let mistake = |what: String, line: Option<usize>| ScriptError { line, file: Some(file.display().to_string()), ..ScriptError::new(what) };
-        let text = small_file(&file).map_err(|error| mistake(format!("cannot read the import map: {error}; check the path"), None))?;
+        let mistake = |what: String, line: Option<usize>| ScriptError {
+            line,
+            file: Some(file.display().to_string()),
+            ..ScriptError::new(what)
+        };
+        let text = small_file(&file).map_err(|error| {
+            mistake(format!("cannot read the import map: {error}; check the path"), None)
+        })?;
         let form = r#"{"imports": {"https://…": {"path": "…", "sha256": "…"}}}"#;
-        let content: Content = serde_json::from_slice(&text)
-            .map_err(|error| mistake(format!("the import map is not as it should be: {error}; write {form}"), Some(error.line())))?;
+        let content: Content = serde_json::from_slice(&text).map_err(|error| {
+            mistake(
+                format!("the import map is not as it should be: {error}; write {form}"),
+                Some(error.line()),
+            )
+        })?;
         Ok(Self { file, imports: content.imports, fetched: HashMap::new() })
     }
 
@@ -71,7 +81,9 @@ impl ImportMap {
 
     /// Compares what the file holds with the hash that was recorded for the URL.
     pub fn check(&self, url: &str, path: &Path, content: &[u8]) -> Result<(), String> {
-        let Some(entry) = self.imports.get(url) else { return Ok(()) };
+        let Some(entry) = self.imports.get(url) else {
+            return Ok(());
+        };
         let found = hex(&Sha256::digest(content));
         let map = self.file.display();
         match entry.sha256.as_deref() {

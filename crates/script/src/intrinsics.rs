@@ -54,7 +54,9 @@ impl Needs {
 
     /// By the words of the code: a word in a text or comment counts as well, and costs memory only.
     pub fn of(code: &str) -> Self {
-        let words = code.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| word.len() > 2);
+        let words = code
+            .split(|letter: char| !letter.is_ascii_alphanumeric())
+            .filter(|word| word.len() > 2);
         words.map(Self::of_word).fold(Self::default(), |needs, more| Self(needs.0 | more.0))
     }
 
@@ -62,14 +64,18 @@ impl Needs {
         if ANYTHING.contains(&word) {
             return Self::ALL;
         }
-        LATE.iter().position(|late| late.names.contains(&word)).map_or_else(Self::default, |at| Self(1 << at))
+        LATE.iter()
+            .position(|late| late.names.contains(&word))
+            .map_or_else(Self::default, |at| Self(1 << at))
     }
 
     /// Adds what is needed and not there.
     pub fn meet(self, ctx: &Ctx<'_>) -> Result<()> {
         for (_, late) in LATE.iter().enumerate().filter(|(at, _)| self.0 & (1 << at) != 0) {
             // SAFETY: the context lives; each adds global names and what stands behind them.
-            if !ctx.globals().contains_key(late.names[0])? && unsafe { (late.add)(ctx.as_raw().as_ptr()) } != 0 {
+            if !ctx.globals().contains_key(late.names[0])?
+                && unsafe { (late.add)(ctx.as_raw().as_ptr()) } != 0
+            {
                 return Err(Error::Exception);
             }
         }
@@ -112,9 +118,15 @@ mod tests {
 
     #[test]
     fn needs_are_whole_words_of_the_code() {
-        assert_eq!(Needs::of("const mapped = [1].map(Mapper); headers['Set2'] = isArray"), Needs::default());
+        assert_eq!(
+            Needs::of("const mapped = [1].map(Mapper); headers['Set2'] = isArray"),
+            Needs::default()
+        );
         assert_eq!(Needs::of("const seen=new Map()"), Needs::of_word("Map"));
-        assert_eq!(Needs::of("f(new Uint8Array(4)).at(Date.now())"), Needs(Needs::of_word("DataView").0 | Needs::of_word("Date").0));
+        assert_eq!(
+            Needs::of("f(new Uint8Array(4)).at(Date.now())"),
+            Needs(Needs::of_word("DataView").0 | Needs::of_word("Date").0)
+        );
         assert_eq!(Needs::of("(0,eval)('this')"), Needs::ALL);
     }
 }

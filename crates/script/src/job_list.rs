@@ -58,7 +58,12 @@ mod tests {
 
     /// A list with so many jobs; the head is the first element.
     fn list(jobs: usize) -> Vec<*mut Link> {
-        let made = || Box::into_raw(Box::new(Link { previous: std::ptr::null_mut(), next: std::ptr::null_mut() }));
+        let made = || {
+            Box::into_raw(Box::new(Link {
+                previous: std::ptr::null_mut(),
+                next: std::ptr::null_mut(),
+            }))
+        };
         let links: Vec<*mut Link> = (0..=jobs).map(|_| made()).collect();
         for (at, link) in links.iter().enumerate() {
             // SAFETY: each was just allocated, and `end` frees them.
@@ -81,7 +86,9 @@ mod tests {
     fn order(links: &[*mut Link]) -> (Vec<usize>, Vec<usize>) {
         let walk = |step: fn(&Link) -> *mut Link| {
             // SAFETY: all links live until `end`.
-            let following = std::iter::successors(Some(links[0]), |link| Some(step(unsafe { &**link })).filter(|next| *next != links[0]));
+            let following = std::iter::successors(Some(links[0]), |link| {
+                Some(step(unsafe { &**link })).filter(|next| *next != links[0])
+            });
             following.filter_map(|link| links.iter().position(|known| *known == link)).collect()
         };
         (walk(|link| link.next), walk(|link| link.previous))

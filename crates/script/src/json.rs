@@ -27,23 +27,36 @@ pub fn install<'js>(ctx: &Ctx<'js>, vu: &Rc<VuState>) -> Result<()> {
             (Some(text), None) if text.is_string() => parse_text(&ctx, &text),
             (text, reviver) => {
                 let vu = VuState::running(&ctx)?;
-                let parse = vu.plain_parse.borrow().as_ref().ok_or(Error::Unknown)?.function(&ctx)?;
+                let parse =
+                    vu.plain_parse.borrow().as_ref().ok_or(Error::Unknown)?.function(&ctx)?;
                 parse.call((text, reviver))
             }
         }
     })?;
     let classes = PlainClasses::of(ctx)?;
-    json.add("stringify", move |ctx: Ctx<'js>, value: Opt<Value<'js>>, replacer: Opt<Value<'js>>, space: Opt<Value<'js>>| {
-        let undefined = || Value::new_undefined(ctx.clone());
-        let value = value.0.unwrap_or_else(undefined);
-        match (replacer.0.filter(is_given), space.0.filter(is_given)) {
-            (None, None) => stringify(&ctx, &value, classes, &VuState::running(&ctx)?.runtime.memory),
-            (replacer, space) => {
-                let stringified = ctx.json_stringify_replacer_space(value, replacer.unwrap_or_else(undefined), space.unwrap_or_else(undefined))?;
-                Ok(stringified.map_or_else(undefined, rquickjs::String::into_value))
+    json.add(
+        "stringify",
+        move |ctx: Ctx<'js>,
+              value: Opt<Value<'js>>,
+              replacer: Opt<Value<'js>>,
+              space: Opt<Value<'js>>| {
+            let undefined = || Value::new_undefined(ctx.clone());
+            let value = value.0.unwrap_or_else(undefined);
+            match (replacer.0.filter(is_given), space.0.filter(is_given)) {
+                (None, None) => {
+                    stringify(&ctx, &value, classes, &VuState::running(&ctx)?.runtime.memory)
+                }
+                (replacer, space) => {
+                    let stringified = ctx.json_stringify_replacer_space(
+                        value,
+                        replacer.unwrap_or_else(undefined),
+                        space.unwrap_or_else(undefined),
+                    )?;
+                    Ok(stringified.map_or_else(undefined, rquickjs::String::into_value))
+                }
             }
-        }
-    })
+        },
+    )
 }
 
 fn is_given(value: &Value<'_>) -> bool {
@@ -71,7 +84,9 @@ pub fn parse_frozen<'js>(ctx: &Ctx<'js>, text: &[u8]) -> Result<Value<'js>> {
 fn make<'js>(ctx: &Ctx<'js>, text: &[u8], frozen: bool) -> Result<Value<'js>> {
     let raw = ctx.as_raw().as_ptr();
     let mut source = serde_json::Deserializer::from_slice(text);
-    let made = Make { ctx: raw, frozen }.deserialize(&mut source).and_then(|made| source.end().map(|()| made));
+    let made = Make { ctx: raw, frozen }
+        .deserialize(&mut source)
+        .and_then(|made| source.end().map(|()| made));
     match made {
         // SAFETY: the reference is ours to give, the value belongs to this context.
         Ok(made) => Ok(unsafe { Value::from_raw(ctx.clone(), made.into_raw()) }),
@@ -155,10 +170,12 @@ impl<'de> Visitor<'de> for Make {
         while let Some(element) = source.next_element_seed(self)? {
             elements.push(element);
         }
-        let count = i32::try_from(elements.len()).map_err(|_| A::Error::custom("too many elements"))?;
+        let count =
+            i32::try_from(elements.len()).map_err(|_| A::Error::custom("too many elements"))?;
         let elements: Vec<qjs::JSValue> = elements.into_iter().map(Held::into_raw).collect();
         // SAFETY: the context lives (see `Make`); QuickJS takes over the reference to each of the `count` elements.
-        let array = self.held(unsafe { qjs::JS_NewArrayFrom(self.ctx, count, elements.as_ptr()) })?;
+        let array =
+            self.held(unsafe { qjs::JS_NewArrayFrom(self.ctx, count, elements.as_ptr()) })?;
         self.complete(array)
     }
 
@@ -169,7 +186,16 @@ impl<'de> Visitor<'de> for Make {
             let value = source.next_value_seed(self)?;
             let flags = qjs::JS_PROP_C_W_E as std::ffi::c_int;
             // SAFETY: as above; `object` and `name` hold references, and QuickJS takes over the one to the value.
-            if unsafe { qjs::JS_DefinePropertyValue(self.ctx, object.value, name.atom, value.into_raw(), flags) } < 0 {
+            if unsafe {
+                qjs::JS_DefinePropertyValue(
+                    self.ctx,
+                    object.value,
+                    name.atom,
+                    value.into_raw(),
+                    flags,
+                )
+            } < 0
+            {
                 return Err(A::Error::custom("out of memory"));
             }
         }
@@ -195,7 +221,10 @@ impl Drop for NameAtom {
 impl<'de> DeserializeSeed<'de> for Name {
     type Value = NameAtom;
 
-    fn deserialize<D: Deserializer<'de>>(self, source: D) -> std::result::Result<NameAtom, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(
+        self,
+        source: D,
+    ) -> std::result::Result<NameAtom, D::Error> {
         source.deserialize_str(self)
     }
 }
@@ -230,22 +259,43 @@ impl PlainClasses {
     fn of(ctx: &Ctx<'_>) -> Result<Self> {
         let (object, array) = (Object::new(ctx.clone())?, rquickjs::Array::new(ctx.clone())?);
         // SAFETY: both are values of a living context.
-        unsafe { Ok(Self { object: qjs::JS_GetClassID(object.as_raw()), array: qjs::JS_GetClassID(array.as_raw()) }) }
+        unsafe {
+            Ok(Self {
+                object: qjs::JS_GetClassID(object.as_raw()),
+                array: qjs::JS_GetClassID(array.as_raw()),
+            })
+        }
     }
 }
 
-fn stringify<'js>(ctx: &Ctx<'js>, value: &Value<'js>, classes: PlainClasses, memory: &Ledger) -> Result<Value<'js>> {
+fn stringify<'js>(
+    ctx: &Ctx<'js>,
+    value: &Value<'js>,
+    classes: PlainClasses,
+    memory: &Ledger,
+) -> Result<Value<'js>> {
     let raw = ctx.as_raw().as_ptr();
     // SAFETY: the value belongs to this context, which `ctx` keeps alive; the string is a new reference for us.
     unsafe {
         let to_json = qjs::JS_NewAtomLen(raw, c"toJSON".as_ptr(), 6);
-        let mut writer = Writer { ctx, raw, classes, memory, to_json, text: Vec::with_capacity(256), open: Vec::new() };
+        let mut writer = Writer {
+            ctx,
+            raw,
+            classes,
+            memory,
+            to_json,
+            text: Vec::with_capacity(256),
+            open: Vec::new(),
+        };
         let written = writer.value(value.as_raw(), Key::None);
         qjs::JS_FreeAtom(raw, to_json);
         if !written? {
             return Ok(Value::new_undefined(ctx.clone()));
         }
-        let text = Held::new(raw, qjs::JS_NewStringLen(raw, writer.text.as_ptr().cast(), writer.text.len() as _))?;
+        let text = Held::new(
+            raw,
+            qjs::JS_NewStringLen(raw, writer.text.as_ptr().cast(), writer.text.len() as _),
+        )?;
         Ok(Value::from_raw(ctx.clone(), text.into_raw()))
     }
 }
@@ -292,7 +342,10 @@ impl Writer<'_, '_> {
                 }
             };
             let mut key = Held::new(self.raw, key)?;
-            let made = Held::new(self.raw, qjs::JS_Call(self.raw, to_json.value, value, 1, &mut key.value))?;
+            let made = Held::new(
+                self.raw,
+                qjs::JS_Call(self.raw, to_json.value, value, 1, &mut key.value),
+            )?;
             match qjs::JS_IsObject(made.value) {
                 true => self.structure(made.value),
                 false => self.primitive(made.value),
@@ -304,12 +357,20 @@ impl Writer<'_, '_> {
         // SAFETY: `value` is held; what it is is read after its tag says so.
         unsafe {
             match qjs::JS_VALUE_GET_NORM_TAG(value) {
-                qjs::JS_TAG_STRING | qjs::JS_TAG_STRING_ROPE => self.quoted(&Text::of_value(self.raw, value)?)?,
+                qjs::JS_TAG_STRING | qjs::JS_TAG_STRING_ROPE => {
+                    self.quoted(&Text::of_value(self.raw, value)?)?
+                }
                 // Writing to a Vec cannot fail.
                 qjs::JS_TAG_INT => drop(write!(self.text, "{}", qjs::JS_VALUE_GET_INT(value))),
-                qjs::JS_TAG_FLOAT64 if !qjs::JS_VALUE_GET_FLOAT64(value).is_finite() => self.text.extend(b"null"),
+                qjs::JS_TAG_FLOAT64 if !qjs::JS_VALUE_GET_FLOAT64(value).is_finite() => {
+                    self.text.extend(b"null")
+                }
                 qjs::JS_TAG_FLOAT64 => self.text.extend(Text::of_value(self.raw, value)?.bytes()),
-                qjs::JS_TAG_BOOL => self.text.extend(if qjs::JS_VALUE_GET_BOOL(value) { &b"true"[..] } else { b"false" }),
+                qjs::JS_TAG_BOOL => self.text.extend(if qjs::JS_VALUE_GET_BOOL(value) {
+                    &b"true"[..]
+                } else {
+                    b"false"
+                }),
                 qjs::JS_TAG_NULL => self.text.extend(b"null"),
                 qjs::JS_TAG_UNDEFINED | qjs::JS_TAG_SYMBOL => return Ok(false),
                 _ => return self.by_quickjs(value),
@@ -322,7 +383,9 @@ impl Writer<'_, '_> {
         // SAFETY: `object` is held, and an object: both callers have asked. Its place is compared, never read.
         unsafe {
             let class = qjs::JS_GetClassID(object);
-            if (class != self.classes.object && class != self.classes.array) || self.open.len() >= DEEPEST {
+            if (class != self.classes.object && class != self.classes.array)
+                || self.open.len() >= DEEPEST
+            {
                 return self.by_quickjs(object);
             }
             let place = qjs::JS_VALUE_GET_PTR(object);
@@ -351,7 +414,8 @@ impl Writer<'_, '_> {
                 if index > 0 {
                     self.text.push(b',');
                 }
-                let element = Held::new(self.raw, qjs::JS_GetPropertyInt64(self.raw, array, index))?;
+                let element =
+                    Held::new(self.raw, qjs::JS_GetPropertyInt64(self.raw, array, index))?;
                 if !self.value(element.value, Key::Index(index))? {
                     self.text.extend(b"null");
                 }
@@ -408,7 +472,9 @@ impl Writer<'_, '_> {
                 _ => None,
             };
             let code = match is_surrogate {
-                true => 0xD000 | u32::from(bytes[at + 1] & 0x3F) << 6 | u32::from(bytes[at + 2] & 0x3F),
+                true => {
+                    0xD000 | u32::from(bytes[at + 1] & 0x3F) << 6 | u32::from(bytes[at + 2] & 0x3F)
+                }
                 false => u32::from(byte),
             };
             match short {
@@ -430,7 +496,10 @@ impl Writer<'_, '_> {
     fn by_quickjs(&mut self, value: qjs::JSValue) -> Result<bool> {
         // SAFETY: `value` is held; the new text goes into a `Held`.
         unsafe {
-            let json = Held::new(self.raw, qjs::JS_JSONStringify(self.raw, value, qjs::JS_UNDEFINED, qjs::JS_UNDEFINED))?;
+            let json = Held::new(
+                self.raw,
+                qjs::JS_JSONStringify(self.raw, value, qjs::JS_UNDEFINED, qjs::JS_UNDEFINED),
+            )?;
             if qjs::JS_IsUndefined(json.value) {
                 return Ok(false);
             }

@@ -44,7 +44,10 @@ impl Ledger {
 
     /// The share of the VU that runs.
     pub fn leave(&self) -> Share {
-        Share { added_bytes: self.used_bytes.get() as isize - self.from_bytes.get(), exhausted: self.exhausted.get() }
+        Share {
+            added_bytes: self.used_bytes.get() as isize - self.from_bytes.get(),
+            exhausted: self.exhausted.get(),
+        }
     }
 
     /// A VU with that limit begins to run, in a runtime of so many.
@@ -98,7 +101,8 @@ impl Ledger {
 
     #[cold]
     fn grants_reserve(&self, wanted_bytes: usize) -> bool {
-        self.exhausted.replace(true) && wanted_bytes <= self.ceiling_bytes.get().saturating_add(RESERVE_BYTES)
+        self.exhausted.replace(true)
+            && wanted_bytes <= self.ceiling_bytes.get().saturating_add(RESERVE_BYTES)
     }
 
     #[inline]
@@ -200,7 +204,10 @@ mod tests {
         assert!(allocator.alloc(400).is_null() && ledger.is_exhausted());
         let second = allocator.alloc(400);
         assert!(!second.is_null());
-        assert!(allocator.calloc(2, RESERVE_BYTES).is_null() && allocator.calloc(usize::MAX, 2).is_null());
+        assert!(
+            allocator.calloc(2, RESERVE_BYTES).is_null()
+                && allocator.calloc(usize::MAX, 2).is_null()
+        );
         // SAFETY: both are allocator's own, and not used afterwards.
         unsafe {
             let second = allocator.realloc(second, 600);
@@ -218,7 +225,10 @@ mod tests {
         let (ledger, mut allocator) = ledger(1000, 1);
         let charge = ledger.charge(800).unwrap();
         assert!(ledger.has_room(200) && !ledger.has_room(201) && !ledger.is_exhausted());
-        assert!(allocator.alloc(400).is_null() && ledger.is_exhausted(), "the allocator is limited by it");
+        assert!(
+            allocator.alloc(400).is_null() && ledger.is_exhausted(),
+            "the allocator is limited by it"
+        );
         ledger.begin(1);
         drop(charge);
         assert!(ledger.has_room(1000) && ledger.charge(1001).is_none() && ledger.is_exhausted());
@@ -233,7 +243,10 @@ mod tests {
         places.push(allocator.alloc(700));
         let second = ledger.leave();
         ledger.enter(first, 1000, 2);
-        assert!(allocator.alloc(400).is_null() && ledger.leave().exhausted, "the first adds more than its limit");
+        assert!(
+            allocator.alloc(400).is_null() && ledger.leave().exhausted,
+            "the first adds more than its limit"
+        );
         ledger.enter(second, 1000, 2);
         assert!(!ledger.is_exhausted(), "that the first is exhausted is nothing of the second's");
         ledger.begin(2);

@@ -15,18 +15,34 @@ use crate::values::{borrowed, metric_tags_of, GivenText};
 const NAME_LENGTH: std::ops::RangeInclusive<usize> = 2..=129;
 
 pub fn install<'js>(natives: &Natives<'js>) -> Result<()> {
-    natives.add("define", |ctx: Ctx<'js>, metric: Object<'js>, kind: String, GivenText(name): GivenText, is_time: bool| {
-        define(&ctx, &VuState::running(&ctx)?, &metric, &kind, name, is_time)
-    })
+    natives.add(
+        "define",
+        |ctx: Ctx<'js>,
+         metric: Object<'js>,
+         kind: String,
+         GivenText(name): GivenText,
+         is_time: bool| {
+            define(&ctx, &VuState::running(&ctx)?, &metric, &kind, name, is_time)
+        },
+    )
 }
 
 fn is_name(name: &str) -> bool {
     let is_letter = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
-    NAME_LENGTH.contains(&name.len()) && name.bytes().all(|byte| is_letter(byte) || byte.is_ascii_digit()) && is_letter(name.as_bytes()[0])
+    NAME_LENGTH.contains(&name.len())
+        && name.bytes().all(|byte| is_letter(byte) || byte.is_ascii_digit())
+        && is_letter(name.as_bytes()[0])
 }
 
 /// Registers the metric and gives the object its `name` and `add`.
-fn define<'js>(ctx: &Ctx<'js>, vu: &Rc<VuState>, metric: &Object<'js>, kind: &str, name: String, is_time: bool) -> Result<()> {
+fn define<'js>(
+    ctx: &Ctx<'js>,
+    vu: &Rc<VuState>,
+    metric: &Object<'js>,
+    kind: &str,
+    name: String,
+    is_time: bool,
+) -> Result<()> {
     let kind = match kind {
         "counter" => Kind::Counter,
         "gauge" => Kind::Gauge,
@@ -34,13 +50,23 @@ fn define<'js>(ctx: &Ctx<'js>, vu: &Rc<VuState>, metric: &Object<'js>, kind: &st
         _ => Kind::Trend,
     };
     if !vu.in_init.get() {
-        return Err(Exception::throw_message(ctx, &format!("metric '{name}' must be made in the init context, at the top of the script")));
+        return Err(Exception::throw_message(
+            ctx,
+            &format!("metric '{name}' must be made in the init context, at the top of the script"),
+        ));
     }
     if !is_name(&name) {
         let rule = "a name has 2 to 129 ASCII letters, digits or underscores and does not begin with a digit; rename the metric";
-        return Err(Exception::throw_message(ctx, &format!("'{name}' is no name of a metric: {rule}")));
+        return Err(Exception::throw_message(
+            ctx,
+            &format!("'{name}' is no name of a metric: {rule}"),
+        ));
     }
-    let id = vu.recorder.borrow_mut().metric(&name, kind, is_time).map_err(|message| Exception::throw_message(ctx, &message))?;
+    let id = vu
+        .recorder
+        .borrow_mut()
+        .metric(&name, kind, is_time)
+        .map_err(|message| Exception::throw_message(ctx, &message))?;
     metric.prop("name", Property::from(name.as_str()).enumerable())?;
     let vu = vu.clone();
     let add = move |ctx: Ctx<'js>, value: Opt<Value<'js>>, tags: Opt<Value<'js>>| -> Result<bool> {
@@ -48,7 +74,9 @@ fn define<'js>(ctx: &Ctx<'js>, vu: &Rc<VuState>, metric: &Object<'js>, kind: &st
             let what = "add() does not work in the init context; call it in the default function or setup()";
             return Err(Exception::throw_message(&ctx, &format!("metric '{name}': {what}")));
         }
-        let Some(number) = value.0.as_ref().and_then(|value| number_of(&ctx, value)) else { return refuse(&ctx, &vu, &name, value.0.as_ref()) };
+        let Some(number) = value.0.as_ref().and_then(|value| number_of(&ctx, value)) else {
+            return refuse(&ctx, &vu, &name, value.0.as_ref());
+        };
         let given = match &tags.0 {
             Some(tags) => metric_tags_of(&ctx, tags, || format!("metric '{name}'"))?,
             None => Vec::new(),
@@ -61,7 +89,10 @@ fn define<'js>(ctx: &Ctx<'js>, vu: &Rc<VuState>, metric: &Object<'js>, kind: &st
         vu.recorder.borrow_mut().add(id, tags, finite(number));
         Ok(true)
     };
-    metric.prop("add", Property::from(Function::new(ctx.clone(), add)?).enumerable().writable().configurable())
+    metric.prop(
+        "add",
+        Property::from(Function::new(ctx.clone(), add)?).enumerable().writable().configurable(),
+    )
 }
 
 /// A value as JavaScript's Number() has it; none for null, undefined and what is not a number.
@@ -75,7 +106,12 @@ fn number_of<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Option<f64> {
 }
 
 /// As k6 treats what is no number: nothing is recorded, which is said; with the option `throw` it throws.
-fn refuse<'js>(ctx: &Ctx<'js>, vu: &VuState, name: &str, value: Option<&Value<'js>>) -> Result<bool> {
+fn refuse<'js>(
+    ctx: &Ctx<'js>,
+    vu: &VuState,
+    name: &str,
+    value: Option<&Value<'js>>,
+) -> Result<bool> {
     ctx.catch();
     let shown = match value {
         Some(value) => {
@@ -85,7 +121,9 @@ fn refuse<'js>(ctx: &Ctx<'js>, vu: &VuState, name: &str, value: Option<&Value<'j
         }
         None => "no value was given".to_owned(),
     };
-    let message = format!("metric '{name}': {shown}, so that nothing was recorded; give add() a number or a boolean");
+    let message = format!(
+        "metric '{name}': {shown}, so that nothing was recorded; give add() a number or a boolean"
+    );
     if vu.bundle.defaults.throw {
         return Err(Exception::throw_type(ctx, &message));
     }

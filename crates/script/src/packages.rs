@@ -108,29 +108,48 @@ fn split(name: &str) -> (&str, &str) {
 fn entry(root: &Path, subpath: &str, asked: Asked) -> Result<PathBuf, String> {
     let manifest = root.join("package.json");
     let package: Value = match small_file(&manifest) {
-        Ok(text) => serde_json::from_slice(&text).map_err(|error| format!("{}: {error}; install the package again", manifest.display()))?,
+        Ok(text) => serde_json::from_slice(&text).map_err(|error| {
+            format!("{}: {error}; install the package again", manifest.display())
+        })?,
         Err(_) => Value::Null,
     };
     if let Some(exports) = package.get("exports").filter(|exports| !exports.is_null()) {
         let wanted = if subpath.is_empty() { ".".to_owned() } else { format!("./{subpath}") };
-        let target = exported(exports, &wanted, asked).ok_or_else(|| format!("{} exports no '{wanted}'; see its \"exports\"", manifest.display()))?;
+        let target = exported(exports, &wanted, asked).ok_or_else(|| {
+            format!("{} exports no '{wanted}'; see its \"exports\"", manifest.display())
+        })?;
         let path = root.join(&target);
-        return if path.is_file() { Ok(path) } else { Err(format!("{} does not exist, though {} names it", path.display(), manifest.display())) };
+        return if path.is_file() {
+            Ok(path)
+        } else {
+            Err(format!(
+                "{} does not exist, though {} names it",
+                path.display(),
+                manifest.display()
+            ))
+        };
     }
     if !subpath.is_empty() {
-        return as_file(&root.join(subpath)).ok_or_else(|| format!("{} has no file '{subpath}'", root.display()));
+        return as_file(&root.join(subpath))
+            .ok_or_else(|| format!("{} has no file '{subpath}'", root.display()));
     }
     let fields: &[&str] = if asked == Asked::Import { &["module", "main"] } else { &["main"] };
-    let named = fields.iter().filter_map(|field| package.get(field)?.as_str()).find_map(|main| as_file(&root.join(main)));
-    named
-        .or_else(|| as_file(&root.join("index")))
-        .ok_or_else(|| format!("{} names no main file, and the package has no index.js", manifest.display()))
+    let named = fields
+        .iter()
+        .filter_map(|field| package.get(field)?.as_str())
+        .find_map(|main| as_file(&root.join(main)));
+    named.or_else(|| as_file(&root.join("index"))).ok_or_else(|| {
+        format!("{} names no main file, and the package has no index.js", manifest.display())
+    })
 }
 
 /// A path as Node's require() completes it.
 pub fn as_file(path: &Path) -> Option<PathBuf> {
     let with = |base: &Path| {
-        EXTENSIONS.iter().map(|extension| PathBuf::from(format!("{}.{extension}", base.display()))).find(|candidate| candidate.is_file())
+        EXTENSIONS
+            .iter()
+            .map(|extension| PathBuf::from(format!("{}.{extension}", base.display())))
+            .find(|candidate| candidate.is_file())
     };
     if path.is_file() {
         return Some(path.to_owned());
@@ -140,7 +159,8 @@ pub fn as_file(path: &Path) -> Option<PathBuf> {
 
 /// The target of a subpath in package.json's `exports`.
 fn exported(exports: &Value, wanted: &str, asked: Asked) -> Option<String> {
-    let subpaths = exports.as_object().filter(|map| map.keys().next().is_some_and(|key| key.starts_with('.')));
+    let subpaths =
+        exports.as_object().filter(|map| map.keys().next().is_some_and(|key| key.starts_with('.')));
     let Some(subpaths) = subpaths else {
         return if wanted == "." { target(exports, "", asked) } else { None };
     };
@@ -162,9 +182,10 @@ fn target(value: &Value, star: &str, asked: Asked) -> Option<String> {
     match value {
         Value::String(path) => path.starts_with("./").then(|| path.replace('*', star)),
         Value::Array(choices) => choices.iter().find_map(|choice| target(choice, star, asked)),
-        Value::Object(conditions) => {
-            conditions.iter().filter(|(condition, _)| asked.holds(condition)).find_map(|(_, choice)| target(choice, star, asked))
-        }
+        Value::Object(conditions) => conditions
+            .iter()
+            .filter(|(condition, _)| asked.holds(condition))
+            .find_map(|(_, choice)| target(choice, star, asked)),
         _ => None,
     }
 }
@@ -176,7 +197,9 @@ mod tests {
 
     #[test]
     fn a_name_is_a_package_and_a_subpath() {
-        for (name, package, subpath) in [("a", "a", ""), ("a/b/c", "a", "b/c"), ("@s/a", "@s/a", ""), ("@s/a/b", "@s/a", "b")] {
+        for (name, package, subpath) in
+            [("a", "a", ""), ("a/b/c", "a", "b/c"), ("@s/a", "@s/a", ""), ("@s/a/b", "@s/a", "b")]
+        {
             assert_eq!(split(name), (package, subpath));
         }
     }

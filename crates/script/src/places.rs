@@ -9,7 +9,8 @@ use crate::commonjs;
 
 /// File and line of the innermost frame of a stack that is the script's own.
 pub fn place_in_script(stack: &str, bundle: &Bundle) -> Option<(String, usize)> {
-    let (file, line, column) = stack.lines().filter_map(place_in_frame).find(|(file, ..)| file.starts_with('/'))?;
+    let (file, line, column) =
+        stack.lines().filter_map(place_in_frame).find(|(file, ..)| file.starts_with('/'))?;
     let line = bundle.source_line(&file, line, column);
     Some((file, line))
 }
@@ -43,7 +44,9 @@ pub fn missing_export(message: &str, bundle: &Bundle) -> Option<(String, String,
         .into_iter()
         .filter_map(|(file, name, target)| {
             let line = line_importing(&bundle.source(Path::new(&file)).ok()?, &name, export)?;
-            let has_word = bundle.source(Path::new(&target)).is_ok_and(|source| word_in(&source, export).is_some());
+            let has_word = bundle
+                .source(Path::new(&target))
+                .is_ok_and(|source| word_in(&source, export).is_some());
             Some((has_word, file, name, line))
         })
         .collect();
@@ -70,7 +73,8 @@ fn line_importing(source: &str, name: &str, export: &str) -> Option<usize> {
 /// Where a text has a word.
 fn word_in(text: &str, word: &str) -> Option<usize> {
     let part = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '$';
-    let alone = |at: &usize| !text[..*at].ends_with(part) && !text[at + word.len()..].starts_with(part);
+    let alone =
+        |at: &usize| !text[..*at].ends_with(part) && !text[at + word.len()..].starts_with(part);
     text.match_indices(word).map(|(at, _)| at).find(alone)
 }
 

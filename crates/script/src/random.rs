@@ -17,7 +17,10 @@ pub fn bytes(ctx: &Ctx<'_>, size: usize) -> Result<Vec<u8>> {
     let mut bytes = vec![0; size];
     match getrandom::fill(&mut bytes) {
         Ok(()) => Ok(bytes),
-        Err(error) => Err(Exception::throw_message(ctx, &format!("the operating system gives no random numbers: {error}"))),
+        Err(error) => Err(Exception::throw_message(
+            ctx,
+            &format!("the operating system gives no random numbers: {error}"),
+        )),
     }
 }
 
@@ -35,22 +38,36 @@ fn fill<'js>(ctx: &Ctx<'js>, array: &Value<'js>) -> Result<()> {
             || crate::values::class_of(object).as_deref() == Some("Uint8ClampedArray")
     });
     let Some(object) = object else {
-        return Err(Exception::throw_type(ctx, "getRandomValues() wants a typed array of integers, as in new Uint8Array(16)"));
+        return Err(Exception::throw_type(
+            ctx,
+            "getRandomValues() wants a typed array of integers, as in new Uint8Array(16)",
+        ));
     };
-    let (buffer, offset, length): (Object, usize, usize) = (object.get("buffer")?, object.get("byteOffset")?, object.get("byteLength")?);
+    let (buffer, offset, length): (Object, usize, usize) =
+        (object.get("buffer")?, object.get("byteOffset")?, object.get("byteLength")?);
     if length > MOST_BYTES {
         let what = format!("getRandomValues() fills at most {MOST_BYTES} bytes, not {length}; fill larger arrays in parts");
         return Err(crate::values::throw_named(ctx, "QuotaExceededError", &what));
     }
     let bytes = bytes(ctx, length)?;
-    let view = TypedArray::<u8>::from_arraybuffer(rquickjs::ArrayBuffer::from_object(buffer).ok_or(rquickjs::Error::Unknown)?)?;
-    let Some(target) = view.as_raw() else { return Ok(()) };
+    let view = TypedArray::<u8>::from_arraybuffer(
+        rquickjs::ArrayBuffer::from_object(buffer).ok_or(rquickjs::Error::Unknown)?,
+    )?;
+    let Some(target) = view.as_raw() else {
+        return Ok(());
+    };
     // A script may have given the array an offset and a length of its own.
     if offset.checked_add(length).is_none_or(|end| end > target.len()) {
         return Err(Exception::throw_type(ctx, "getRandomValues(): the array reaches beyond its buffer; byteOffset and byteLength must be its own"));
     }
     // SAFETY: the buffer holds that many bytes from there on, and no JavaScript runs while they are written.
-    unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), target.cast::<u8>().as_ptr().add(offset), length) };
+    unsafe {
+        std::ptr::copy_nonoverlapping(
+            bytes.as_ptr(),
+            target.cast::<u8>().as_ptr().add(offset),
+            length,
+        )
+    };
     Ok(())
 }
 

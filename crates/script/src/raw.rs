@@ -87,7 +87,11 @@ impl Text {
         Self::checked(ctx, start, length)
     }
 
-    fn checked(ctx: *mut qjs::JSContext, start: *const std::ffi::c_char, length: qjs::size_t) -> Result<Self> {
+    fn checked(
+        ctx: *mut qjs::JSContext,
+        start: *const std::ffi::c_char,
+        length: qjs::size_t,
+    ) -> Result<Self> {
         if start.is_null() {
             return Err(Error::Exception);
         }
@@ -129,7 +133,9 @@ impl Names {
 
     pub fn atoms(&self) -> impl Iterator<Item = qjs::JSAtom> + '_ {
         // SAFETY: QuickJS filled `count` entries, which stay until JS_FreePropertyEnum; it allocates also for none of them.
-        unsafe { std::slice::from_raw_parts(self.first, self.count as usize) }.iter().map(|entry| entry.atom)
+        unsafe { std::slice::from_raw_parts(self.first, self.count as usize) }
+            .iter()
+            .map(|entry| entry.atom)
     }
 }
 
@@ -141,7 +147,10 @@ impl Drop for Names {
 }
 
 /// Visits an object's own enumerable properties; a lone surrogate of a name becomes U+FFFD.
-pub fn each_property<'js>(object: &Object<'js>, mut visit: impl FnMut(&str, Value<'js>) -> Result<()>) -> Result<()> {
+pub fn each_property<'js>(
+    object: &Object<'js>,
+    mut visit: impl FnMut(&str, Value<'js>) -> Result<()>,
+) -> Result<()> {
     let ctx: &Ctx<'js> = object.ctx();
     let raw = ctx.as_raw().as_ptr();
     // SAFETY: the object belongs to this context, which its clone keeps alive; JS_GetProperty gives a reference to us.

@@ -25,7 +25,10 @@ fn of_value(name: &str) -> String {
 
 /// A method or a header's name (RFC 9110, section 5.6.2).
 pub fn is_token(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
+    !text.is_empty()
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
 }
 
 /// A header's value: no control character but the tab (RFC 9110, section 5.5).
@@ -59,7 +62,9 @@ mod tests {
 
     #[test]
     fn what_is_a_header_is_sent() {
-        for header in [("X-a!#$%&'*+-.^_`|~9", "a\tb ü \u{80}"), ("Empty", ""), ("Cookie", "a=\"b\"; c")] {
+        for header in
+            [("X-a!#$%&'*+-.^_`|~9", "a\tb ü \u{80}"), ("Empty", ""), ("Cookie", "a=\"b\"; c")]
+        {
             assert_eq!(of(&request("PURGE", header, Some("k6/1"))), None, "{header:?}");
         }
     }
@@ -69,15 +74,27 @@ mod tests {
         for control in ["\r\n", "\n", "\r", "\0", "\x7f", "\x0b", "\x1b"] {
             let broken = format!("a{control}b");
             let name = of(&request("GET", (&broken, "x"), None)).unwrap();
-            assert!(name.starts_with("net/http: invalid header field name \"a") && !name.contains(control), "{name}");
+            assert!(
+                name.starts_with("net/http: invalid header field name \"a")
+                    && !name.contains(control),
+                "{name}"
+            );
             let value = of(&request("GET", ("Authorization", &broken), None)).unwrap();
-            assert_eq!(value, "net/http: invalid header field value for \"Authorization\"", "the value is not shown");
+            assert_eq!(
+                value, "net/http: invalid header field value for \"Authorization\"",
+                "the value is not shown"
+            );
             let agent = of(&request("GET", ("X", "x"), Some(&broken))).unwrap();
             assert_eq!(agent, "net/http: invalid header field value for \"User-Agent\"");
             let method = of(&request(&broken, ("X", "x"), None)).unwrap();
-            assert!(method.starts_with("net/http: invalid method \"a") && !method.contains(control), "{method}");
+            assert!(
+                method.starts_with("net/http: invalid method \"a") && !method.contains(control),
+                "{method}"
+            );
         }
-        for (method, name) in [("GE T", "X"), ("", "X"), ("GET", ""), ("GET", "a b"), ("GET", "a:b"), ("GET", "ü")] {
+        for (method, name) in
+            [("GE T", "X"), ("", "X"), ("GET", ""), ("GET", "a b"), ("GET", "a:b"), ("GET", "ü")]
+        {
             assert!(of(&request(method, (name, "x"), None)).is_some(), "{method:?} {name:?}");
         }
     }

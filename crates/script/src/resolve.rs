@@ -9,7 +9,10 @@ use crate::packages::{self, Asked};
 
 /// The file that `name` means for the file `base`, or why there is none and what to do.
 pub fn file(bundle: &Bundle, base: &str, name: &str, asked: Asked) -> Result<PathBuf, String> {
-    let is_path = name.starts_with("./") || name.starts_with("../") || name.starts_with('/') || matches!(name, "." | "..");
+    let is_path = name.starts_with("./")
+        || name.starts_with("../")
+        || name.starts_with('/')
+        || matches!(name, "." | "..");
     if name.starts_with("https://") || name.starts_with("http://") {
         return remote(bundle, name);
     }
@@ -49,10 +52,16 @@ fn local(path: &Path) -> Result<PathBuf, String> {
     }
     let completed = packages::as_file(path);
     match completed {
-        Some(file) if path.components().any(|part| part.as_os_str() == "node_modules") => canonical(&file),
+        Some(file) if path.components().any(|part| part.as_os_str() == "node_modules") => {
+            canonical(&file)
+        }
         Some(file) => {
             let what = if path.is_dir() { "is a folder" } else { "does not exist" };
-            Err(format!("{} {what}; k6 wants the whole name of a file: did you mean {}?", path.display(), file.display()))
+            Err(format!(
+                "{} {what}; k6 wants the whole name of a file: did you mean {}?",
+                path.display(),
+                file.display()
+            ))
         }
         None if path.is_dir() => Err(format!("{} is a folder; name a file in it", path.display())),
         None => canonical(path),
@@ -64,7 +73,10 @@ fn remote(bundle: &Bundle, address: &str) -> Result<PathBuf, String> {
     let url = Url::parse(address).map_err(|error| format!("'{address}' is no address: {error}"))?;
     let vendored = vendored(bundle, &url);
     let mapped = bundle.imports.path_of(address);
-    let found = mapped.as_ref().or_else(|| Some(&vendored).filter(|path| path.is_file())).or_else(|| bundle.imports.fetched(url.as_str()));
+    let found = mapped
+        .as_ref()
+        .or_else(|| Some(&vendored).filter(|path| path.is_file()))
+        .or_else(|| bundle.imports.fetched(url.as_str()));
     let Some(path) = found else {
         bundle.note_missing(&url);
         return Err(format!(
@@ -75,7 +87,9 @@ fn remote(bundle: &Bundle, address: &str) -> Result<PathBuf, String> {
         ));
     };
     let path = canonical(path).map_err(|error| format!("the import map names {error}"))?;
-    let content = bundle.read(&path).map_err(|error| format!("{}: {error}; check that it is a readable file", path.display()))?;
+    let content = bundle.read(&path).map_err(|error| {
+        format!("{}: {error}; check that it is a readable file", path.display())
+    })?;
     bundle.imports.check(address, &path, &content)?;
     bundle.note_url(&path, url);
     Ok(path)

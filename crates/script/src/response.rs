@@ -7,7 +7,10 @@ use bytes::Bytes;
 use cookie_store::RawCookie;
 use rquickjs::class::{JsClass, Readable, Trace, Tracer};
 use rquickjs::function::{Constructor, Opt, This};
-use rquickjs::{ArrayBuffer, Class, Coerced, Ctx, Error, Exception, FromJs, IntoJs, JsLifetime, Object, Result, Value};
+use rquickjs::{
+    ArrayBuffer, Class, Coerced, Ctx, Error, Exception, FromJs, IntoJs, JsLifetime, Object, Result,
+    Value,
+};
 
 use crate::effect::{HttpRequest, HttpResponse, Timings};
 use crate::host::{settle, Natives};
@@ -45,15 +48,29 @@ const NO_EXPIRES_MS: f64 = -6_795_364_578_871.0;
 impl Response {
     /// The Response as the VU's script sees it. Its body counts as memory of the VU from now on; where that is too much
     /// the script is stopped.
-    pub fn object<'js>(ctx: &Ctx<'js>, vu: &VuState, hops: Hops, mut got: Box<HttpResponse>, as_binary: bool) -> Result<Class<'js, Self>> {
+    pub fn object<'js>(
+        ctx: &Ctx<'js>,
+        vu: &VuState,
+        hops: Hops,
+        mut got: Box<HttpResponse>,
+        as_binary: bool,
+    ) -> Result<Class<'js, Self>> {
         got.claim.hand_over();
         let bytes = got.body.len();
         if !vu.runtime.memory.has_room(bytes) {
             vu.runtime.collect_garbage();
         }
-        let charge = vu.runtime.memory.charge(bytes).ok_or_else(|| Exception::throw_message(ctx, "out of memory"))?;
-        let prototype = vu.prototypes.borrow().as_ref().ok_or(Error::Unknown)?.response.object(ctx)?;
-        Class::instance_proto(Self { request: hops.last, first: hops.first, got, as_binary, _charge: charge }, prototype)
+        let charge = vu
+            .runtime
+            .memory
+            .charge(bytes)
+            .ok_or_else(|| Exception::throw_message(ctx, "out of memory"))?;
+        let prototype =
+            vu.prototypes.borrow().as_ref().ok_or(Error::Unknown)?.response.object(ctx)?;
+        Class::instance_proto(
+            Self { request: hops.last, first: hops.first, got, as_binary, _charge: charge },
+            prototype,
+        )
     }
 
     /// What the script asked for.
@@ -74,8 +91,12 @@ impl Response {
     pub fn json_text(&self, ctx: &Ctx<'_>) -> Result<&Bytes> {
         if self.has_no_body() {
             let failure = self.got.failure.as_ref().map(|failure| failure.message.clone());
-            let why = failure.unwrap_or_else(|| without_body(self.got.status, self.request.discard_body));
-            return Err(Exception::throw_message(ctx, &format!("the body is null so it cannot be read as JSON: {why}")));
+            let why =
+                failure.unwrap_or_else(|| without_body(self.got.status, self.request.discard_body));
+            return Err(Exception::throw_message(
+                ctx,
+                &format!("the body is null so it cannot be read as JSON: {why}"),
+            ));
         }
         Ok(&self.got.body)
     }
@@ -143,10 +164,14 @@ static FIELDS: [(&str, bool, Read); 16] = [
     }),
     ("url", false, |ctx, of| of.request.address.as_str().into_js(ctx)),
     ("proto", false, |ctx, of| of.got.proto.into_js(ctx)),
-    ("remote_ip", false, |ctx, of| of.got.remote.map(|remote| remote.ip().to_string()).unwrap_or_default().into_js(ctx)),
+    ("remote_ip", false, |ctx, of| {
+        of.got.remote.map(|remote| remote.ip().to_string()).unwrap_or_default().into_js(ctx)
+    }),
     ("remote_port", false, |ctx, of| of.got.remote.map_or(0, |remote| remote.port()).into_js(ctx)),
     ("tls_version", false, |ctx, of| of.got.tls.map_or("", |tls| tls.version).into_js(ctx)),
-    ("tls_cipher_suite", false, |ctx, of| of.got.tls.map_or("", |tls| tls.cipher_suite).into_js(ctx)),
+    ("tls_cipher_suite", false, |ctx, of| {
+        of.got.tls.map_or("", |tls| tls.cipher_suite).into_js(ctx)
+    }),
     ("ocsp", true, ocsp),
     ("error", false, |ctx, of| of.error().into_js(ctx)),
     ("error_code", false, |ctx, of| of.got.error_code().unwrap_or(0).into_js(ctx)),
@@ -157,7 +182,8 @@ static FIELDS: [(&str, bool, Read); 16] = [
     // An object of its own: one that held the response would make a cycle, which only the garbage collector could free.
     ("timings", true, |ctx, of| {
         let vu = VuState::running(ctx)?;
-        let prototype = vu.prototypes.borrow().as_ref().ok_or(Error::Unknown)?.phases.object(ctx)?;
+        let prototype =
+            vu.prototypes.borrow().as_ref().ok_or(Error::Unknown)?.phases.object(ctx)?;
         Class::instance_proto(Phases(of.got.timings), prototype).map(Class::into_value)
     }),
 ];
@@ -182,16 +208,23 @@ pub fn install<'js>(natives: &Natives<'js>) -> Result<()> {
         response.add_until_set(name, get)?;
     }
     response.add_hidden("json", json)?;
-    response.add_hidden("toJSON", |this: This<Object<'js>>| listed_fields(&this, FIELDS.map(|(name, ..)| name)))?;
+    response.add_hidden("toJSON", |this: This<Object<'js>>| {
+        listed_fields(&this, FIELDS.map(|(name, ..)| name))
+    })?;
     for (name, what) in NOT_YET {
-        response.add_hidden(name, move |ctx: Ctx<'js>| -> Result<()> { Err(Exception::throw_message(&ctx, what)) })?;
+        response.add_hidden(name, move |ctx: Ctx<'js>| -> Result<()> {
+            Err(Exception::throw_message(&ctx, what))
+        })?;
     }
     let phases = Natives::new(&natives.ctx, &natives.vu, "Timings")?;
     for (name, read) in PHASES {
         phases.add_getter(name, move |this: This<Class<'js, Phases>>| read(&this.borrow().0))?;
     }
-    phases.add_hidden("toJSON", |this: This<Object<'js>>| listed_fields(&this, PHASES.map(|(name, _)| name)))?;
-    let prototypes = Prototypes { response: Held::of(&response.object), phases: Held::of(&phases.object) };
+    phases.add_hidden("toJSON", |this: This<Object<'js>>| {
+        listed_fields(&this, PHASES.map(|(name, _)| name))
+    })?;
+    let prototypes =
+        Prototypes { response: Held::of(&response.object), phases: Held::of(&phases.object) };
     natives.vu.prototypes.replace(Some(prototypes));
     Ok(())
 }
@@ -206,12 +239,18 @@ fn listed_fields<'js, const N: usize>(of: &Object<'js>, names: [&str; N]) -> Res
 }
 
 /// The body as JSON, or what a path of gjson finds in it.
-fn json<'js>(ctx: Ctx<'js>, this: This<Class<'js, Response>>, selector: Opt<Value<'js>>) -> Result<Value<'js>> {
+fn json<'js>(
+    ctx: Ctx<'js>,
+    this: This<Class<'js, Response>>,
+    selector: Opt<Value<'js>>,
+) -> Result<Value<'js>> {
     let response = this.borrow();
     let body = response.json_text(&ctx)?;
     match selector.0.filter(|selector| !selector.is_undefined()) {
         None => json::parse(&ctx, body),
-        Some(selector) => selector::select(&ctx, body, &Coerced::<String>::from_js(&ctx, selector)?.0),
+        Some(selector) => {
+            selector::select(&ctx, body, &Coerced::<String>::from_js(&ctx, selector)?.0)
+        }
     }
 }
 
@@ -238,7 +277,8 @@ fn ocsp<'js>(ctx: &Ctx<'js>, response: &Response) -> Result<Value<'js>> {
 fn canonical(name: &str) -> String {
     let mut begins = true;
     let letter = |letter: char| {
-        let changed = if begins { letter.to_ascii_uppercase() } else { letter.to_ascii_lowercase() };
+        let changed =
+            if begins { letter.to_ascii_uppercase() } else { letter.to_ascii_lowercase() };
         begins = letter == '-';
         changed
     };
@@ -263,10 +303,14 @@ fn headers<'js>(ctx: &Ctx<'js>, response: &Response) -> Result<Value<'js>> {
 }
 
 /// Names to lists, in the order they came.
-fn listed<'js>(ctx: &Ctx<'js>, pairs: impl Iterator<Item = (String, Value<'js>)>) -> Result<Object<'js>> {
+fn listed<'js>(
+    ctx: &Ctx<'js>,
+    pairs: impl Iterator<Item = (String, Value<'js>)>,
+) -> Result<Object<'js>> {
     let object = Object::new(ctx.clone())?;
     for (name, value) in pairs {
-        let mut list: Vec<Value> = object.get::<_, Option<Vec<Value>>>(name.as_str())?.unwrap_or_default();
+        let mut list: Vec<Value> =
+            object.get::<_, Option<Vec<Value>>>(name.as_str())?.unwrap_or_default();
         list.push(value);
         object.set(name, list)?;
     }
@@ -278,7 +322,12 @@ fn cookies<'js>(ctx: &Ctx<'js>, response: &Response) -> Result<Value<'js>> {
     let mut pairs = Vec::new();
     for text in response.got.head.all("set-cookie") {
         // What is no cookie is not one in k6 either.
-        let Some(cookie) = RawCookie::parse(text).ok().filter(|cookie| !cookie.name().contains([' ', '\t', '"', ','])) else { continue };
+        let Some(cookie) = RawCookie::parse(text)
+            .ok()
+            .filter(|cookie| !cookie.name().contains([' ', '\t', '"', ',']))
+        else {
+            continue;
+        };
         let made = Object::new(ctx.clone())?;
         made.set("name", cookie.name())?;
         made.set("value", cookie.value_trimmed())?;
@@ -287,8 +336,16 @@ fn cookies<'js>(ctx: &Ctx<'js>, response: &Response) -> Result<Value<'js>> {
         made.set("http_only", cookie.http_only().unwrap_or(false))?;
         made.set("secure", cookie.secure().unwrap_or(false))?;
         let max_age_s = cookie.max_age().map(|age| age.whole_seconds());
-        made.set("max_age", max_age_s.map_or(0, |seconds| if seconds <= 0 { -1 } else { seconds }))?;
-        made.set("expires", cookie.expires_datetime().map_or(NO_EXPIRES_MS, |date| date.unix_timestamp() as f64 * 1000.0))?;
+        made.set(
+            "max_age",
+            max_age_s.map_or(0, |seconds| if seconds <= 0 { -1 } else { seconds }),
+        )?;
+        made.set(
+            "expires",
+            cookie
+                .expires_datetime()
+                .map_or(NO_EXPIRES_MS, |date| date.unix_timestamp() as f64 * 1000.0),
+        )?;
         pairs.push((cookie.name().to_owned(), made.into_value()));
     }
     listed(ctx, pairs.into_iter()).map(Object::into_value)
@@ -299,12 +356,16 @@ fn request<'js>(ctx: &Ctx<'js>, response: &Response) -> Result<Value<'js>> {
     let asked = response.asked();
     let mut headers = Vec::new();
     let user_agent = asked.user_agent.iter().map(|agent| ("User-Agent", agent.as_ref()));
-    for (name, value) in asked.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).chain(user_agent) {
+    for (name, value) in
+        asked.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).chain(user_agent)
+    {
         headers.push((canonical(name), value.into_js(ctx)?));
     }
     let mut cookies = Vec::new();
     let sent = asked.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("cookie"));
-    for (name, value) in sent.flat_map(|(_, header)| header.split("; ")).filter_map(|pair| pair.split_once('=')) {
+    for (name, value) in
+        sent.flat_map(|(_, header)| header.split("; ")).filter_map(|pair| pair.split_once('='))
+    {
         let cookie = Object::new(ctx.clone())?;
         cookie.set("name", name)?;
         cookie.set("value", value)?;
@@ -315,7 +376,10 @@ fn request<'js>(ctx: &Ctx<'js>, response: &Response) -> Result<Value<'js>> {
     request.set("method", asked.method.as_str())?;
     request.set("url", asked.address.as_str())?;
     request.set("headers", listed(ctx, headers.into_iter())?)?;
-    request.set("body", String::from_utf8_lossy(asked.uncompressed.as_deref().unwrap_or(&asked.body)).as_ref())?;
+    request.set(
+        "body",
+        String::from_utf8_lossy(asked.uncompressed.as_deref().unwrap_or(&asked.body)).as_ref(),
+    )?;
     request.set("cookies", listed(ctx, cookies.into_iter())?)?;
     Ok(request.into_value())
 }
@@ -340,7 +404,10 @@ mod tests {
 
     #[test]
     fn an_answer_without_a_body_is_not_called_discarded() {
-        assert!(without_body(204, false).contains("status 204 has none") && without_body(304, true).contains("status 304"));
+        assert!(
+            without_body(204, false).contains("status 204 has none")
+                && without_body(304, true).contains("status 304")
+        );
         assert!(without_body(200, true).contains("was discarded"));
     }
 }

@@ -119,16 +119,27 @@ impl SharedRuntime {
         let runtime = Runtime::new_with_alloc(Limited(memory.clone()))?;
         let functions = HostFunctions::new(&runtime)?;
         // A runtime tells where it is by a context only.
-        let raw = NonNull::new(functions.base().get_runtime_ptr()).ok_or(rquickjs::Error::Unknown)?;
-        runtime.set_interrupt_handler(Some(Box::new(|| RUNNING.with_borrow(|vu| vu.as_ref().is_some_and(|vu| vu.must_stop())))));
-        runtime.set_host_promise_rejection_tracker(Some(Box::new(|ctx, promise, reason, is_handled| {
-            if let Some(vu) = running() {
-                vu.note_rejection(&ctx, promise, reason, is_handled);
-            }
+        let raw =
+            NonNull::new(functions.base().get_runtime_ptr()).ok_or(rquickjs::Error::Unknown)?;
+        runtime.set_interrupt_handler(Some(Box::new(|| {
+            RUNNING.with_borrow(|vu| vu.as_ref().is_some_and(|vu| vu.must_stop()))
         })));
+        runtime.set_host_promise_rejection_tracker(Some(Box::new(
+            |ctx, promise, reason, is_handled| {
+                if let Some(vu) = running() {
+                    vu.note_rejection(&ctx, promise, reason, is_handled);
+                }
+            },
+        )));
         runtime.set_loader(ScriptModules, ScriptModules);
         let live = RefCell::new(Some(Live { functions, runtime }));
-        let made = Rc::new(Self { live, raw, fields: FIELDS.filter(|_| !asked_for_own()), members: Cell::new(0), memory });
+        let made = Rc::new(Self {
+            live,
+            raw,
+            fields: FIELDS.filter(|_| !asked_for_own()),
+            members: Cell::new(0),
+            memory,
+        });
         LATEST.set(Rc::downgrade(&made));
         Ok(made)
     }
@@ -149,11 +160,16 @@ impl SharedRuntime {
     pub fn context(&self) -> rquickjs::Result<Context> {
         let live = self.live.borrow();
         // SAFETY: `raw` was asked of this runtime.
-        unsafe { intrinsics::context(&live.as_ref().ok_or(rquickjs::Error::Unknown)?.runtime, self.raw) }
+        unsafe {
+            intrinsics::context(&live.as_ref().ok_or(rquickjs::Error::Unknown)?.runtime, self.raw)
+        }
     }
 
     /// Uses the functions of the host that the VUs of this runtime share.
-    pub fn with_functions<T>(&self, use_them: impl FnOnce(&HostFunctions) -> rquickjs::Result<T>) -> rquickjs::Result<T> {
+    pub fn with_functions<T>(
+        &self,
+        use_them: impl FnOnce(&HostFunctions) -> rquickjs::Result<T>,
+    ) -> rquickjs::Result<T> {
         use_them(&self.live.borrow().as_ref().ok_or(rquickjs::Error::Unknown)?.functions)
     }
 
@@ -186,8 +202,11 @@ impl SharedRuntime {
     /// Takes what the running VU has in the runtime out of it.
     pub fn leave(&self) -> Away {
         signs::end();
-        let mut away = Away { vu: RUNNING.take(), memory: self.memory.leave(), frame: 0, jobs: None };
-        let Some(fields) = self.fields else { return away };
+        let mut away =
+            Away { vu: RUNNING.take(), memory: self.memory.leave(), frame: 0, jobs: None };
+        let Some(fields) = self.fields else {
+            return away;
+        };
         // SAFETY: `Fields::find` has seen that these words of a runtime are the frame and the list of jobs.
         unsafe {
             away.frame = self.word(fields.frame).replace(0);
@@ -213,7 +232,10 @@ impl SharedRuntime {
             let here = std::ptr::from_ref(&limit_bytes).addr();
             qjs::JS_UpdateStackTop(self.raw.as_ptr());
             // A size of 0 would mean a stack without bounds.
-            qjs::JS_SetMaxStackSize(self.raw.as_ptr(), here.saturating_sub(stack_end + STACK_RESERVE_BYTES).max(1) as _);
+            qjs::JS_SetMaxStackSize(
+                self.raw.as_ptr(),
+                here.saturating_sub(stack_end + STACK_RESERVE_BYTES).max(1) as _,
+            );
         }
     }
 
@@ -241,7 +263,11 @@ pub fn drop_jobs(ctx: &Ctx<'_>) {
             // SAFETY: `Fields::find` has seen that these words are the list of jobs and a job's function; a job waits.
             unsafe {
                 let runtime = qjs::JS_GetRuntime(ctx.as_raw().as_ptr()).cast::<usize>();
-                job_list::set_word_of_first(runtime.add(fields.jobs).cast::<Link>(), fields.function, no_job as *const () as usize);
+                job_list::set_word_of_first(
+                    runtime.add(fields.jobs).cast::<Link>(),
+                    fields.function,
+                    no_job as *const () as usize,
+                );
             }
         }
         ctx.execute_pending_job();
@@ -281,7 +307,9 @@ impl Fields {
             ctx.eval::<Function, _>("look => look()").ok()?.call::<_, ()>((look,)).ok()?;
             let here = std::ptr::from_ref(&at_rest).addr();
             let during_call = during_call.borrow();
-            let is_frame = |at: &usize| at_rest[*at] == 0 && (here - NEAR_BYTES..here).contains(&during_call[*at]);
+            let is_frame = |at: &usize| {
+                at_rest[*at] == 0 && (here - NEAR_BYTES..here).contains(&during_call[*at])
+            };
             let frame = only((0..words).filter(is_frame))?;
 
             let address = |at: usize| first.wrapping_add(at).addr();
@@ -289,12 +317,19 @@ impl Fields {
             let near = || frame + 1..(frame + NEAR_WORDS).min(words - 1);
             let empty: Vec<usize> = near().filter(|at| is_empty(*at)).collect();
             // SAFETY: the context is alive; the job takes no values.
-            unsafe { qjs::JS_EnqueueJob(ctx.as_raw().as_ptr(), Some(no_job), 0, std::ptr::null_mut()) };
+            unsafe {
+                qjs::JS_EnqueueJob(ctx.as_raw().as_ptr(), Some(no_job), 0, std::ptr::null_mut())
+            };
             let jobs = only(empty.into_iter().filter(|at| !is_empty(*at)));
             // SAFETY: the job that was just made; it has that many words.
-            let word_of_job = |job: usize, word: usize| unsafe { std::ptr::with_exposed_provenance::<usize>(job).add(word).read() };
-            let function =
-                jobs.and_then(|jobs| only((0..JOB_WORDS).filter(|word| word_of_job(read(jobs + 1), *word) == no_job as *const () as usize)));
+            let word_of_job = |job: usize, word: usize| unsafe {
+                std::ptr::with_exposed_provenance::<usize>(job).add(word).read()
+            };
+            let function = jobs.and_then(|jobs| {
+                only((0..JOB_WORDS).filter(|word| {
+                    word_of_job(read(jobs + 1), *word) == no_job as *const () as usize
+                }))
+            });
             while ctx.execute_pending_job() {}
             let (jobs, function) = (jobs.filter(|at| is_empty(*at))?, function?);
             Some(Self { frame, jobs, function })
@@ -302,7 +337,11 @@ impl Fields {
     }
 }
 
-unsafe extern "C" fn no_job(_ctx: *mut qjs::JSContext, _count: std::ffi::c_int, _values: *mut qjs::JSValue) -> qjs::JSValue {
+unsafe extern "C" fn no_job(
+    _ctx: *mut qjs::JSContext,
+    _count: std::ffi::c_int,
+    _values: *mut qjs::JSValue,
+) -> qjs::JSValue {
     qjs::JS_UNDEFINED
 }
 
@@ -318,7 +357,8 @@ mod tests {
 
     #[test]
     fn the_private_fields_of_a_runtime_are_found() {
-        let fields = FIELDS.expect("neither frame nor jobs were recognised: VUs would not share runtimes");
+        let fields =
+            FIELDS.expect("neither frame nor jobs were recognised: VUs would not share runtimes");
         assert!(fields.jobs > fields.frame && fields.function >= 2);
     }
 }

@@ -66,7 +66,8 @@ impl Secrets {
     pub fn from_flags(flags: &[String]) -> std::result::Result<Self, String> {
         let mut sources: Vec<Source> = Vec::new();
         for flag in flags {
-            let source = read_source(flag).map_err(|what| format!("--secret-source {}: {what}", without_values(flag)))?;
+            let source = read_source(flag)
+                .map_err(|what| format!("--secret-source {}: {what}", without_values(flag)))?;
             if sources.iter().any(|known| known.name == source.name) {
                 return Err(format!(
                     "--secret-source {}: there is a source '{}' already; give one a name with name=…",
@@ -89,9 +90,13 @@ impl Secrets {
 
     /// A secret of a source, which is redacted from then on; the error says what was not found.
     pub fn get(&self, source: Option<&str>, name: &str) -> std::result::Result<String, String> {
-        let known = || self.sources.iter().map(|source| source.name.as_str()).collect::<Vec<_>>().join(", ");
+        let known = || {
+            self.sources.iter().map(|source| source.name.as_str()).collect::<Vec<_>>().join(", ")
+        };
         if self.sources.is_empty() {
-            return Err(format!("no secret sources are configured; give one with --secret-source: {HOW}"));
+            return Err(format!(
+                "no secret sources are configured; give one with --secret-source: {HOW}"
+            ));
         }
         let found = match source {
             None | Some("default") => self.sources.iter().find(|source| source.is_default),
@@ -174,12 +179,18 @@ fn read_source(flag: &str) -> std::result::Result<Source, String> {
 
 /// `name=value` lines.
 fn read_file(path: &Path) -> std::result::Result<Vec<(String, String)>, String> {
-    let bytes = small_file(path).map_err(|error| format!("{}: {error}; check the path", path.display()))?;
-    let text = String::from_utf8(bytes).map_err(|_| format!("{}: it is not UTF-8 text; give a file of name=value lines", path.display()))?;
+    let bytes =
+        small_file(path).map_err(|error| format!("{}: {error}; check the path", path.display()))?;
+    let text = String::from_utf8(bytes).map_err(|_| {
+        format!("{}: it is not UTF-8 text; give a file of name=value lines", path.display())
+    })?;
     let mut values = Vec::new();
     for (line, number) in text.lines().zip(1..) {
         let Some((name, value)) = line.split_once('=') else {
-            return Err(format!("{}:{number}: no '=' in the line; write name=value, one a line", path.display()));
+            return Err(format!(
+                "{}:{number}: no '=' in the line; write name=value, one a line",
+                path.display()
+            ));
         };
         values.push((name.to_owned(), value.to_owned()));
     }
@@ -188,7 +199,11 @@ fn read_file(path: &Path) -> std::result::Result<Vec<(String, String)>, String> 
 
 pub fn install<'js>(natives: &Natives<'js>) -> Result<()> {
     natives.add("get", |ctx: Ctx<'js>, source: Option<String>, name: String| -> Result<String> {
-        VuState::running(&ctx)?.bundle.secrets.get(source.as_deref(), &name).map_err(|what| Exception::throw_message(&ctx, &what))
+        VuState::running(&ctx)?
+            .bundle
+            .secrets
+            .get(source.as_deref(), &name)
+            .map_err(|what| Exception::throw_message(&ctx, &what))
     })
 }
 
@@ -203,9 +218,15 @@ mod tests {
     #[test]
     fn the_only_source_is_the_default_and_several_need_one() {
         let one = secrets(&["mock=key=v1,other=v2"]).unwrap();
-        assert_eq!((one.get(None, "key"), one.get(Some("mock"), "other")), (Ok("v1".into()), Ok("v2".into())));
+        assert_eq!(
+            (one.get(None, "key"), one.get(Some("mock"), "other")),
+            (Ok("v1".into()), Ok("v2".into()))
+        );
         let several = secrets(&["mock=name=a,default,key=v1", "mock=name=b,key=v2"]).unwrap();
-        assert_eq!((several.get(None, "key"), several.get(Some("b"), "key")), (Ok("v1".into()), Ok("v2".into())));
+        assert_eq!(
+            (several.get(None, "key"), several.get(Some("b"), "key")),
+            (Ok("v1".into()), Ok("v2".into()))
+        );
         let without = secrets(&["mock=name=a,key=v1", "mock=name=b,key=v2"]).unwrap();
         assert!(without.get(None, "key").unwrap_err().contains("'default'"));
     }
@@ -222,11 +243,17 @@ mod tests {
 
     #[test]
     fn what_the_caller_knows_is_hidden_read_or_not_and_messages_are_cleaned_by_it() {
-        let cleaner = Cleaner::new(|name, text| format!("{name}<{}>", text.replace("sig=1", "sig=***")));
-        let secrets = secrets(&["mock=key=abcdef"]).unwrap().hiding(vec!["known-to-it".into(), "known".into()], cleaner);
+        let cleaner =
+            Cleaner::new(|name, text| format!("{name}<{}>", text.replace("sig=1", "sig=***")));
+        let secrets = secrets(&["mock=key=abcdef"])
+            .unwrap()
+            .hiding(vec!["known-to-it".into(), "known".into()], cleaner);
         assert_eq!(secrets.redact("abcdef, known-to-it and known"), "abcdef, *** and ***");
         secrets.get(None, "key").unwrap();
-        assert_eq!(secrets.clean("GET /a?sig=1&k=abcdef"), format!("<GET /a?sig=***&k={REDACTED}>"));
+        assert_eq!(
+            secrets.clean("GET /a?sig=1&k=abcdef"),
+            format!("<GET /a?sig=***&k={REDACTED}>")
+        );
     }
 
     #[test]

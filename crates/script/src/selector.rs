@@ -15,7 +15,9 @@ pub fn select<'js>(ctx: &Ctx<'js>, body: &[u8], selector: &str) -> Result<Value<
 
 /// The JSON that a selector finds. gjson takes for granted that its input is JSON, so that is looked at first.
 fn find(body: &[u8], selector: &str) -> Option<String> {
-    let text = std::str::from_utf8(body).ok().filter(|text| serde_json::from_str::<IgnoredAny>(text).is_ok())?;
+    let text = std::str::from_utf8(body)
+        .ok()
+        .filter(|text| serde_json::from_str::<IgnoredAny>(text).is_ok())?;
     let found = gjson::get(text, selector);
     found.exists().then(|| found.json().to_owned())
 }
@@ -56,7 +58,9 @@ mod tests {
 
     #[test]
     fn nothing_is_found_in_what_is_no_json_or_lacks_the_name() {
-        for (body, selector) in [("{", "a|@this"), ("{\"a\": 1}", "b*"), ("", "*"), ("[1,2]", "#(>5)")] {
+        for (body, selector) in
+            [("{", "a|@this"), ("{\"a\": 1}", "b*"), ("", "*"), ("[1,2]", "#(>5)")]
+        {
             assert_eq!(find(body.as_bytes(), selector), None, "{body} {selector}");
         }
     }

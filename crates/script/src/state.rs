@@ -61,16 +61,23 @@ impl Builtin {
     /// Registers them; they cannot clash, because they come first.
     pub fn register(recorder: &mut Recorder) -> Result<Self, String> {
         let mut trend = |name: &str| recorder.metric(name, Kind::Trend, true);
-        let (http_req_duration, http_req_response_time) = (trend("http_req_duration")?, trend("http_req_response_time")?);
-        let (http_req_blocked, http_req_connecting) = (trend("http_req_blocked")?, trend("http_req_connecting")?);
-        let (http_req_tls_handshaking, http_req_sending) = (trend("http_req_tls_handshaking")?, trend("http_req_sending")?);
-        let (http_req_waiting, http_req_receiving) = (trend("http_req_waiting")?, trend("http_req_receiving")?);
-        let (group_duration, iteration_duration) = (trend("group_duration")?, trend("iteration_duration")?);
-        let (arrival_lag, iteration_response_time) = (trend("arrival_lag")?, trend("iteration_response_time")?);
+        let (http_req_duration, http_req_response_time) =
+            (trend("http_req_duration")?, trend("http_req_response_time")?);
+        let (http_req_blocked, http_req_connecting) =
+            (trend("http_req_blocked")?, trend("http_req_connecting")?);
+        let (http_req_tls_handshaking, http_req_sending) =
+            (trend("http_req_tls_handshaking")?, trend("http_req_sending")?);
+        let (http_req_waiting, http_req_receiving) =
+            (trend("http_req_waiting")?, trend("http_req_receiving")?);
+        let (group_duration, iteration_duration) =
+            (trend("group_duration")?, trend("iteration_duration")?);
+        let (arrival_lag, iteration_response_time) =
+            (trend("arrival_lag")?, trend("iteration_response_time")?);
         let mut counter = |name: &str| recorder.metric(name, Kind::Counter, false);
         let (http_reqs, iterations) = (counter("http_reqs")?, counter("iterations")?);
         let (data_sent, data_received) = (counter("data_sent")?, counter("data_received")?);
-        let (late_iterations, dropped_iterations) = (counter("late_iterations")?, counter("dropped_iterations")?);
+        let (late_iterations, dropped_iterations) =
+            (counter("late_iterations")?, counter("dropped_iterations")?);
         let unanswered_iterations = counter("unanswered_iterations")?;
         Ok(Self {
             http_reqs,
@@ -98,7 +105,11 @@ impl Builtin {
     }
 
     /// What every answered or failed request records, times in ms; whether it failed is the caller's to say.
-    pub fn of_request(&self, response: &HttpResponse, response_time_ms: f64) -> [(MetricId, f64); 11] {
+    pub fn of_request(
+        &self,
+        response: &HttpResponse,
+        response_time_ms: f64,
+    ) -> [(MetricId, f64); 11] {
         let timings = &response.timings;
         [
             (self.http_reqs, 1.0),
@@ -223,7 +234,12 @@ impl Recording {
     pub fn new(bundle: &Bundle) -> Result<Self, String> {
         let mut recorder = Recorder::new();
         let builtin = Builtin::register(&mut recorder)?;
-        Ok(Self { recorder: Rc::new(RefCell::new(recorder)), builtin, tally: bundle.new_tally(), known_tags: Rc::default() })
+        Ok(Self {
+            recorder: Rc::new(RefCell::new(recorder)),
+            builtin,
+            tally: bundle.new_tally(),
+            known_tags: Rc::default(),
+        })
     }
 }
 
@@ -262,10 +278,13 @@ impl KnownTags {
             self.sets.clear();
         }
         let hash = self.hash(extra);
-        let extra = extra.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        let extra =
+            extra.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
         let set = KnownSet { tags: tags.clone(), group: group.to_owned(), extra, id };
         let hasher = &self.hasher;
-        self.sets.insert_unique(hash, set, |known| hash_of(hasher, known.extra.iter().map(|(_, value)| value.as_str())));
+        self.sets.insert_unique(hash, set, |known| {
+            hash_of(hasher, known.extra.iter().map(|(_, value)| value.as_str()))
+        });
     }
 
     /// The one list that is equal to this.
@@ -297,7 +316,12 @@ pub const MAX_COMPUTE: Duration = Duration::from_secs(10);
 
 impl VuState {
     /// Fails where there is no memory for another runtime. Loading it has to end as `term` says, and what it does then.
-    pub fn new(bundle: Arc<Bundle>, recording: Recording, vu: u64, term: Rc<Term>) -> Result<Self, ScriptError> {
+    pub fn new(
+        bundle: Arc<Bundle>,
+        recording: Recording,
+        vu: u64,
+        term: Rc<Term>,
+    ) -> Result<Self, ScriptError> {
         Ok(Self {
             runtime: SharedRuntime::join().map_err(|error| ScriptError::no_runtime(&error))?,
             stack_end: Cell::new(0),
@@ -331,7 +355,8 @@ impl VuState {
 
     /// The VU whose script calls a function of the host.
     pub fn running(ctx: &Ctx<'_>) -> Result<Rc<Self>, Error> {
-        runtime::running().ok_or_else(|| rquickjs::Exception::throw_message(ctx, "the VU has ended"))
+        runtime::running()
+            .ok_or_else(|| rquickjs::Exception::throw_message(ctx, "the VU has ended"))
     }
 
     /// Whether what the script computes now has to end.
@@ -398,7 +423,9 @@ impl VuState {
 
     /// Suspends a VU that has no context, or a tidy one.
     pub(crate) fn suspend(&self, output: Output) -> Input {
-        let Some(yielder) = self.yielder.get() else { return Input::Abort };
+        let Some(yielder) = self.yielder.get() else {
+            return Input::Abort;
+        };
         // SAFETY: the yielder lives on this VU's coroutine stack for as long as its body runs, and only code
         // of that body calls this.
         let yielder = unsafe { &*yielder };
@@ -413,7 +440,11 @@ impl VuState {
     }
 
     /// Makes the event loop known to native functions while `act` runs, which is as long as the VU's context lives.
-    pub(crate) fn with_events<'js, T>(&self, events: &Rc<Events<'js>>, act: impl FnOnce() -> T) -> T {
+    pub(crate) fn with_events<'js, T>(
+        &self,
+        events: &Rc<Events<'js>>,
+        act: impl FnOnce() -> T,
+    ) -> T {
         self.events.set(Rc::as_ptr(events).cast());
         let done = act();
         self.events.set(std::ptr::null());
@@ -435,7 +466,13 @@ impl VuState {
     }
 
     /// Keeps a promise that was rejected while nobody listened, until somebody does.
-    pub fn note_rejection<'js>(&self, ctx: &Ctx<'js>, promise: Value<'js>, reason: Value<'js>, is_handled: bool) {
+    pub fn note_rejection<'js>(
+        &self,
+        ctx: &Ctx<'js>,
+        promise: Value<'js>,
+        reason: Value<'js>,
+        is_handled: bool,
+    ) {
         let promise = Persistent::save(ctx, promise);
         let mut rejections = self.rejections.borrow_mut();
         match is_handled {
@@ -477,7 +514,8 @@ impl VuState {
     /// The tag set of the VU's iterations as wholes, if the script has set tags on it.
     pub fn own_tag_set(&self) -> Option<TagSetId> {
         let own_tags = self.own_tags.borrow();
-        let tags: Vec<(&str, &str)> = own_tags.as_ref()?.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+        let tags: Vec<(&str, &str)> =
+            own_tags.as_ref()?.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
         Some(self.recorder.borrow_mut().tag_set(&tags))
     }
 
@@ -492,10 +530,18 @@ impl VuState {
         })
     }
 
-    fn intern(&self, ctx: &Ctx<'_>, iteration: &Iteration, group: &str, extra: &[(&str, &str)]) -> TagSetId {
-        let mut tags: Vec<(&str, &str)> = Vec::with_capacity(iteration.tags.len() + extra.len() + 2);
+    fn intern(
+        &self,
+        ctx: &Ctx<'_>,
+        iteration: &Iteration,
+        group: &str,
+        extra: &[(&str, &str)],
+    ) -> TagSetId {
+        let mut tags: Vec<(&str, &str)> =
+            Vec::with_capacity(iteration.tags.len() + extra.len() + 2);
         tags.extend(iteration.tags.iter().map(|(key, value)| (key.as_str(), value.as_str())));
-        let shows_group = !group.is_empty() && self.bundle.defaults.system_tags.has(SystemTag::Group);
+        let shows_group =
+            !group.is_empty() && self.bundle.defaults.system_tags.has(SystemTag::Group);
         if shows_group && !tags.iter().any(|(key, _)| *key == "group") {
             tags.push(("group", group));
         }

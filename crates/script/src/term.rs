@@ -93,7 +93,9 @@ impl Term {
             Self::UntilAbort => None,
             Self::Until(limit) => Some(*limit),
             Self::PastAbort(limit) => earlier(*limit, orders.last_moment()),
-            Self::Scenario { ends, grace } => earlier(ends.get(), orders.stopped.get().copied())?.checked_add(*grace),
+            Self::Scenario { ends, grace } => {
+                earlier(ends.get(), orders.stopped.get().copied())?.checked_add(*grace)
+            }
         }
     }
 
@@ -118,10 +120,18 @@ mod tests {
     fn iterations_begin_until_their_scenario_ends_and_go_on_for_its_grace() {
         let (orders, term) = (Orders::default(), Term::scenario(2 * SECOND));
         let now = Instant::now();
-        assert!(term.may_begin(&orders, now) && !term.is_over(&orders, now + 100 * SECOND), "it has not begun");
+        assert!(
+            term.may_begin(&orders, now) && !term.is_over(&orders, now + 100 * SECOND),
+            "it has not begun"
+        );
         term.begin(10 * SECOND);
-        assert!(term.may_begin(&orders, now + 9 * SECOND) && !term.may_begin(&orders, now + 11 * SECOND));
-        assert!(!term.is_over(&orders, now + 11 * SECOND) && term.is_over(&orders, now + 13 * SECOND));
+        assert!(
+            term.may_begin(&orders, now + 9 * SECOND)
+                && !term.may_begin(&orders, now + 11 * SECOND)
+        );
+        assert!(
+            !term.is_over(&orders, now + 11 * SECOND) && term.is_over(&orders, now + 13 * SECOND)
+        );
     }
 
     #[test]
@@ -130,7 +140,11 @@ mod tests {
         term.begin(10 * SECOND);
         orders.stop();
         let now = Instant::now();
-        assert!(!term.may_begin(&orders, now) && !term.is_over(&orders, now + SECOND) && term.is_over(&orders, now + 3 * SECOND));
+        assert!(
+            !term.may_begin(&orders, now)
+                && !term.is_over(&orders, now + SECOND)
+                && term.is_over(&orders, now + 3 * SECOND)
+        );
         let first = term.over_at(&orders);
         orders.stop();
         assert_eq!(term.over_at(&orders), first, "a second stop gives no new grace");
@@ -143,11 +157,16 @@ mod tests {
     fn an_abort_leaves_teardown_alone_until_the_last_moment() {
         let orders = Orders::default();
         let now = Instant::now();
-        let (teardown, setup) = (Term::PastAbort(Some(now + 60 * SECOND)), Term::Until(now + 60 * SECOND));
+        let (teardown, setup) =
+            (Term::PastAbort(Some(now + 60 * SECOND)), Term::Until(now + 60 * SECOND));
         orders.stop();
         assert!(!setup.is_over(&orders, now), "a graceful stop lets setup() end");
         orders.abort();
-        assert!(setup.is_over(&orders, now) && Term::UntilAbort.is_over(&orders, now) && !teardown.is_over(&orders, now));
+        assert!(
+            setup.is_over(&orders, now)
+                && Term::UntilAbort.is_over(&orders, now)
+                && !teardown.is_over(&orders, now)
+        );
         assert!(teardown.is_over(&orders, now + 60 * SECOND));
         orders.end(SECOND);
         assert!(teardown.is_over(&orders, now + 2 * SECOND) && !teardown.is_over(&orders, now));

@@ -9,12 +9,20 @@ use crate::values::{bytes_of, text_bytes};
 const REPLACEMENT: char = '\u{fffd}';
 
 pub fn install<'js>(natives: &Natives<'js>) -> Result<()> {
-    let encode = |ctx: Ctx<'js>, text: rquickjs::String<'js>| TypedArray::<u8>::new(ctx.clone(), text_bytes(&ctx, text.as_value())?);
+    let encode = |ctx: Ctx<'js>, text: rquickjs::String<'js>| {
+        TypedArray::<u8>::new(ctx.clone(), text_bytes(&ctx, text.as_value())?)
+    };
     natives.add("encode", encode)?;
     let name = |label: String| name_of(&label);
     natives.add("name", name)?;
     // [text, bytes left over for the next part] from the bytes that were left over, and the next part.
-    let decode = |ctx: Ctx<'js>, name: String, fatal: bool, left: Value<'js>, input: Value<'js>, stream: bool| -> Result<Array<'js>> {
+    let decode = |ctx: Ctx<'js>,
+                  name: String,
+                  fatal: bool,
+                  left: Value<'js>,
+                  input: Value<'js>,
+                  stream: bool|
+     -> Result<Array<'js>> {
         let mut bytes = bytes_of(&ctx, &left, "decode()")?;
         if !input.is_undefined() {
             bytes.extend(bytes_of(&ctx, &input, "decode()")?);
@@ -35,8 +43,10 @@ pub fn install<'js>(natives: &Natives<'js>) -> Result<()> {
 /// The encoding that a label stands for, of those that k6 knows.
 fn name_of(label: &str) -> Option<&'static str> {
     match label.trim().to_ascii_lowercase().as_str() {
-        "utf-8" | "utf8" | "unicode-1-1-utf-8" | "unicode11utf8" | "unicode20utf8" | "x-unicode20utf8" => Some("utf-8"),
-        "utf-16" | "utf-16le" | "ucs-2" | "unicode" | "unicodefeff" | "csunicode" | "iso-10646-ucs-2" => Some("utf-16le"),
+        "utf-8" | "utf8" | "unicode-1-1-utf-8" | "unicode11utf8" | "unicode20utf8"
+        | "x-unicode20utf8" => Some("utf-8"),
+        "utf-16" | "utf-16le" | "ucs-2" | "unicode" | "unicodefeff" | "csunicode"
+        | "iso-10646-ucs-2" => Some("utf-16le"),
         "utf-16be" | "unicodefffe" => Some("utf-16be"),
         _ => None,
     }
@@ -54,7 +64,10 @@ fn utf_8(bytes: &[u8], fatal: bool, stream: bool) -> Option<(String, usize)> {
             continue;
         }
         let at_end = read + invalid.len() == bytes.len();
-        if stream && at_end && std::str::from_utf8(&bytes[read..]).is_err_and(|error| error.error_len().is_none()) {
+        if stream
+            && at_end
+            && std::str::from_utf8(&bytes[read..]).is_err_and(|error| error.error_len().is_none())
+        {
             return Some((text, read));
         }
         if fatal {
@@ -67,7 +80,13 @@ fn utf_8(bytes: &[u8], fatal: bool, stream: bool) -> Option<(String, usize)> {
 }
 
 fn utf_16(bytes: &[u8], big_endian: bool, fatal: bool, stream: bool) -> Option<(String, usize)> {
-    let unit = |pair: &[u8]| if big_endian { u16::from_be_bytes([pair[0], pair[1]]) } else { u16::from_le_bytes([pair[0], pair[1]]) };
+    let unit = |pair: &[u8]| {
+        if big_endian {
+            u16::from_be_bytes([pair[0], pair[1]])
+        } else {
+            u16::from_le_bytes([pair[0], pair[1]])
+        }
+    };
     let mut units: Vec<u16> = bytes.chunks_exact(2).map(unit).collect();
     let is_half = units.last().is_some_and(|last| (0xd800..0xdc00).contains(last));
     if stream && is_half {
@@ -108,7 +127,10 @@ mod tests {
 
     #[test]
     fn utf_16_is_decoded_in_both_orders() {
-        assert_eq!(utf_16(&[0x61, 0, 0x3d, 0xd8, 0, 0xde], false, true, false), Some(("a😀".into(), 6)));
+        assert_eq!(
+            utf_16(&[0x61, 0, 0x3d, 0xd8, 0, 0xde], false, true, false),
+            Some(("a😀".into(), 6))
+        );
         assert_eq!(utf_16(&[0, 0x61], true, true, false), Some(("a".into(), 2)));
         assert_eq!(utf_16(&[0x61, 0, 0x3d, 0xd8], false, false, true), Some(("a".into(), 2)));
         assert_eq!(utf_16(&[0x61, 0, 0x62], false, true, false), None);

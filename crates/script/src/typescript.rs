@@ -41,7 +41,8 @@ pub struct Mistake {
 
 fn mistake(errors: &[OxcDiagnostic]) -> Option<Mistake> {
     let first = errors.first()?;
-    let at = first.labels.as_ref().and_then(|labels| labels.first()).map_or(0, |label| label.offset());
+    let at =
+        first.labels.as_ref().and_then(|labels| labels.first()).map_or(0, |label| label.offset());
     Some(Mistake { at, message: first.message.to_string() })
 }
 
@@ -52,14 +53,20 @@ pub fn to_javascript(path: &Path, source: &str) -> Result<Made, Mistake> {
     let is_module = parsed.module_record.has_module_syntax;
     let mut program: Program<'_> = parsed.program;
     let scopes = SemanticBuilder::new().build(&program).semantic.into_scoping();
-    let made = Transformer::new(&memory, path, &TransformOptions::default()).build_with_scoping(scopes, &mut program);
+    let made = Transformer::new(&memory, path, &TransformOptions::default())
+        .build_with_scoping(scopes, &mut program);
     if let Some(mistake) = mistake(&parsed.errors).or_else(|| mistake(&made.errors)) {
         return Err(mistake);
     }
-    let options = CodegenOptions { source_map_path: Some(path.to_owned()), ..CodegenOptions::default() };
+    let options =
+        CodegenOptions { source_map_path: Some(path.to_owned()), ..CodegenOptions::default() };
     let printed = Codegen::new().with_options(options).build(&program);
     let tokens = printed.map.iter().flat_map(|map| map.get_tokens());
-    let lines = Lines(tokens.map(|token| (token.get_dst_line(), token.get_dst_col(), token.get_src_line())).collect());
+    let lines = Lines(
+        tokens
+            .map(|token| (token.get_dst_line(), token.get_dst_col(), token.get_src_line()))
+            .collect(),
+    );
     Ok(Made { code: printed.code, is_module, lines })
 }
 
@@ -75,9 +82,12 @@ pub fn is_module(source: &str) -> bool {
 
 /// For a file that cannot be parsed: whether a line begins as an import or export does.
 fn has_statement(source: &str) -> bool {
-    source
-        .lines()
-        .any(|line| line.starts_with("import ") || line.starts_with("export ") || line.starts_with("import{") || line.starts_with("export{"))
+    source.lines().any(|line| {
+        line.starts_with("import ")
+            || line.starts_with("export ")
+            || line.starts_with("import{")
+            || line.starts_with("export{")
+    })
 }
 
 #[cfg(test)]
@@ -85,7 +95,8 @@ mod tests {
     use super::*;
 
     fn made(source: &str) -> Made {
-        to_javascript(Path::new("/script.ts"), source).unwrap_or_else(|mistake| panic!("{mistake:?}"))
+        to_javascript(Path::new("/script.ts"), source)
+            .unwrap_or_else(|mistake| panic!("{mistake:?}"))
     }
 
     #[test]
@@ -106,22 +117,34 @@ mod tests {
     #[test]
     fn places_are_those_of_the_source() {
         let made = made("interface A {\n  x: number;\n}\n\nexport default function () {\n  throw new Error('line 6');\n}\n");
-        let (at, line) = made.code.lines().enumerate().find(|(_, line)| line.contains("throw")).unwrap();
+        let (at, line) =
+            made.code.lines().enumerate().find(|(_, line)| line.contains("throw")).unwrap();
         assert_eq!(made.lines.of(at + 1, line.find("throw").unwrap() + 1), 6);
     }
 
     #[test]
     fn a_mistake_tells_its_place() {
-        let mistake = to_javascript(Path::new("/script.ts"), "const a = 1;\nconst b: = 4;\n").err().unwrap();
+        let mistake =
+            to_javascript(Path::new("/script.ts"), "const a = 1;\nconst b: = 4;\n").err().unwrap();
         assert_eq!(mistake.at, 22, "{mistake:?}");
     }
 
     #[test]
     fn what_imports_or_exports_is_a_module() {
-        for module in ["export const a = 1", "import 'x';", "/* exports */ export default 1", "import x from 'y'\nfoo(]"] {
+        for module in [
+            "export const a = 1",
+            "import 'x';",
+            "/* exports */ export default 1",
+            "import x from 'y'\nfoo(]",
+        ] {
             assert!(is_module(module), "{module}");
         }
-        for other in ["exports.a = 1; // import x from 'y'", "module.exports = 'export default 1'", "import('x')", ""] {
+        for other in [
+            "exports.a = 1; // import x from 'y'",
+            "module.exports = 'export default 1'",
+            "import('x')",
+            "",
+        ] {
             assert!(!is_module(other), "{other}");
         }
     }

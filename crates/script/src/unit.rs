@@ -26,18 +26,37 @@ impl Unit {
     /// Reads a file; what cannot be read or is no TypeScript is a mistake with its place.
     pub fn read(bundle: &Bundle, path: &str) -> Result<Self, ScriptError> {
         let file = Path::new(path);
-        let source =
-            bundle.source(file).map_err(|error| ScriptError::new(format!("cannot read {path}: {error}; check that it is a readable file")))?;
-        let extension = file.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+        let source = bundle.source(file).map_err(|error| {
+            ScriptError::new(format!(
+                "cannot read {path}: {error}; check that it is a readable file"
+            ))
+        })?;
+        let extension =
+            file.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
         let names_meta = source.contains("import.meta");
-        let kind_of = |is_module: bool| if is_module { Kind::Module } else { Kind::CommonJs };
+        let kind_of = |is_module: bool| {
+            if is_module {
+                Kind::Module
+            } else {
+                Kind::CommonJs
+            }
+        };
         let (kind, code, lines) = match extension {
             "json" => (Kind::Json, source, None),
             "ts" | "mts" | "cts" => {
                 let made = typescript::to_javascript(file, &source).map_err(|mistake| {
-                    let line = source.as_bytes()[..mistake.at.min(source.len())].iter().filter(|byte| **byte == b'\n').count() + 1;
+                    let line = source.as_bytes()[..mistake.at.min(source.len())]
+                        .iter()
+                        .filter(|byte| **byte == b'\n')
+                        .count()
+                        + 1;
                     let message = format!("this is no TypeScript: {}", mistake.message);
-                    ScriptError { file: Some(path.to_owned()), line: Some(line), snippet: bundle.snippet(path, line), ..ScriptError::new(message) }
+                    ScriptError {
+                        file: Some(path.to_owned()),
+                        line: Some(line),
+                        snippet: bundle.snippet(path, line),
+                        ..ScriptError::new(message)
+                    }
                 })?;
                 (kind_of(made.is_module), made.code, Some(made.lines))
             }

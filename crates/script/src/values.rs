@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use rquickjs::{qjs, ArrayBuffer, Ctx, Error, Exception, FromJs, Object, Result, TypedArray, Value};
+use rquickjs::{
+    qjs, ArrayBuffer, Ctx, Error, Exception, FromJs, Object, Result, TypedArray, Value,
+};
 
 use crate::raw::{each_property, Text};
 
@@ -19,7 +21,11 @@ pub fn tags_of(value: &Value<'_>) -> Result<Vec<(String, String)>> {
 }
 
 /// Tags of a sample, as `tags_of`; a value that is no text, boolean or number throws. `of` says whose tags they are.
-pub fn metric_tags_of<'js>(ctx: &Ctx<'js>, value: &Value<'js>, of: impl Fn() -> String) -> Result<Vec<(String, String)>> {
+pub fn metric_tags_of<'js>(
+    ctx: &Ctx<'js>,
+    value: &Value<'js>,
+    of: impl Fn() -> String,
+) -> Result<Vec<(String, String)>> {
     let mut found = Vec::new();
     if let Some(object) = value.as_object() {
         each_property(object, |name, value| {
@@ -56,9 +62,12 @@ pub fn text_of(value: &Value<'_>) -> String {
 /// A text as UTF-8. Half of a pair of surrogates, as is left where an emoji was cut, becomes U+FFFD, as in k6.
 pub fn text_of_string(text: &rquickjs::String<'_>) -> String {
     text.to_string().unwrap_or_else(|_| {
-        let Ok(bytes) = text.clone().to_cstring() else { return String::new() };
+        let Ok(bytes) = text.clone().to_cstring() else {
+            return String::new();
+        };
         // SAFETY: the pointer is to that many bytes, which live as long as the value that gives it.
-        well_formed(unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len()) }).into_owned()
+        well_formed(unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len()) })
+            .into_owned()
     })
 }
 
@@ -67,7 +76,8 @@ pub struct GivenText(pub String);
 
 impl<'js> FromJs<'js> for GivenText {
     fn from_js(_: &Ctx<'js>, value: Value<'js>) -> Result<Self> {
-        let text = value.as_string().ok_or_else(|| Error::new_from_js(value.type_name(), "string"))?;
+        let text =
+            value.as_string().ok_or_else(|| Error::new_from_js(value.type_name(), "string"))?;
         Ok(Self(text_of_string(text)))
     }
 }
@@ -113,11 +123,18 @@ pub fn bytes_of<'js>(ctx: &Ctx<'js>, value: &Value<'js>, of: &str) -> Result<Vec
         // SAFETY: as above.
         return Ok(unsafe { view.as_bytes() }.map(<[u8]>::to_vec).unwrap_or_default());
     }
-    let view = value.as_object().map(|view| (view.get::<_, Value>("buffer"), view.get::<_, usize>("byteOffset"), view.get::<_, usize>("byteLength")));
+    let view = value.as_object().map(|view| {
+        (
+            view.get::<_, Value>("buffer"),
+            view.get::<_, usize>("byteOffset"),
+            view.get::<_, usize>("byteLength"),
+        )
+    });
     if let Some((Ok(buffer), Ok(offset), Ok(length))) = view {
         if let Some(buffer) = ArrayBuffer::from_value(buffer) {
             // SAFETY: as above.
-            let bytes = unsafe { buffer.as_bytes() }.and_then(|bytes| bytes.get(offset..offset + length));
+            let bytes =
+                unsafe { buffer.as_bytes() }.and_then(|bytes| bytes.get(offset..offset + length));
             return Ok(bytes.map(<[u8]>::to_vec).unwrap_or_default());
         }
     }

@@ -93,7 +93,9 @@ impl Vu {
     }
 
     fn no_memory() -> ScriptError {
-        ScriptError::new("the script could not be started: out of memory for its runtime; use fewer VUs")
+        ScriptError::new(
+            "the script could not be started: out of memory for its runtime; use fewer VUs",
+        )
     }
 
     fn begin(state: VuState, describes: bool) -> Result<(Self, Option<InitInfo>), ScriptError> {
@@ -135,7 +137,9 @@ impl Vu {
         match self.coroutine.resume(input) {
             CoroutineResult::Yield(Output::Effect(effect)) => Step::Effect(effect),
             CoroutineResult::Yield(Output::Finished(outcome)) => Step::Finished(outcome),
-            CoroutineResult::Yield(Output::Loaded(_)) | CoroutineResult::Return(()) => Step::Finished(Outcome::Aborted),
+            CoroutineResult::Yield(Output::Loaded(_)) | CoroutineResult::Return(()) => {
+                Step::Finished(Outcome::Aborted)
+            }
         }
     }
 }
@@ -170,9 +174,17 @@ fn body(state: &Rc<VuState>, describes: bool) {
 /// iterations. They come back empty when they are used again.
 fn give_back_stack(stack_end: usize) {
     let here = std::ptr::from_ref(&stack_end).addr();
-    let Some(unused) = here.checked_sub(stack_end + STACK_IN_USE_BYTES) else { return };
+    let Some(unused) = here.checked_sub(stack_end + STACK_IN_USE_BYTES) else {
+        return;
+    };
     // SAFETY: this coroutine runs on the stack that ends there; nothing below its frames is read before it is written.
-    unsafe { libc::madvise(std::ptr::without_provenance_mut(stack_end), unused & !(PAGE_BYTES - 1), libc::MADV_DONTNEED) };
+    unsafe {
+        libc::madvise(
+            std::ptr::without_provenance_mut(stack_end),
+            unused & !(PAGE_BYTES - 1),
+            libc::MADV_DONTNEED,
+        )
+    };
 }
 
 /// Loads the script, then serves one job after the other until the host ends the VU.
@@ -211,7 +223,11 @@ fn serve_with<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, events: &Rc<Events<'js>>
     events.clear(ctx);
 }
 
-fn load<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, events: &Rc<Events<'js>>) -> Result<Object<'js>, ScriptError> {
+fn load<'js>(
+    ctx: &Ctx<'js>,
+    state: &Rc<VuState>,
+    events: &Rc<Events<'js>>,
+) -> Result<Object<'js>, ScriptError> {
     let main = state.bundle.main.to_string_lossy().into_owned();
     globals::install(ctx, state).catch(ctx).map_err(|error| describe(state, &error))?;
     let evaluated = (|| {
@@ -221,30 +237,51 @@ fn load<'js>(ctx: &Ctx<'js>, state: &Rc<VuState>, events: &Rc<Events<'js>>) -> R
         }
         let (module, promise) = modules::file(ctx, &state.bundle, &main)?.eval()?;
         if events.settle(ctx, promise.into_value())?.is_none() {
-            return Err(Exception::throw_message(ctx, "the top level of the script awaits a promise that nothing can resolve"));
+            return Err(Exception::throw_message(
+                ctx,
+                "the top level of the script awaits a promise that nothing can resolve",
+            ));
         }
         module.namespace()
     })();
     let evaluated = evaluated.catch(ctx);
     if let Some(message) = state.test_aborted.borrow_mut().take() {
-        return Err(ScriptError { aborts_test: true, ..ScriptError::new(format!("test aborted: {message}")) });
+        return Err(ScriptError {
+            aborts_test: true,
+            ..ScriptError::new(format!("test aborted: {message}"))
+        });
     }
     evaluated.map_err(|error| describe(state, &error))
 }
 
-fn described<'js>(ctx: &Ctx<'js>, state: &VuState, namespace: &Object<'js>) -> Result<InitInfo, ScriptError> {
-    let options: Value = namespace.get("options").unwrap_or_else(|_| Value::new_undefined(ctx.clone()));
-    let options_json = stringified(ctx, options).catch(ctx).map_err(|error| describe(state, &error))?;
-    let options_json = options_json.and_then(|text| text.to_string().ok()).unwrap_or_else(|| "null".into());
+fn described<'js>(
+    ctx: &Ctx<'js>,
+    state: &VuState,
+    namespace: &Object<'js>,
+) -> Result<InitInfo, ScriptError> {
+    let options: Value =
+        namespace.get("options").unwrap_or_else(|_| Value::new_undefined(ctx.clone()));
+    let options_json =
+        stringified(ctx, options).catch(ctx).map_err(|error| describe(state, &error))?;
+    let options_json =
+        options_json.and_then(|text| text.to_string().ok()).unwrap_or_else(|| "null".into());
     let exports = namespace
         .own_keys::<String>(rquickjs::Filter::default())
         .flatten()
-        .filter(|name| namespace.get::<_, Value>(name.as_str()).is_ok_and(|value| value.is_function()))
+        .filter(|name| {
+            namespace.get::<_, Value>(name.as_str()).is_ok_and(|value| value.is_function())
+        })
         .collect();
     Ok(InitInfo { options_json, exports })
 }
 
-fn run<'js>(ctx: &Ctx<'js>, state: &VuState, events: &Events<'js>, namespace: &Object<'js>, job: Job) -> Outcome {
+fn run<'js>(
+    ctx: &Ctx<'js>,
+    state: &VuState,
+    events: &Events<'js>,
+    namespace: &Object<'js>,
+    job: Job,
+) -> Outcome {
     let function = job.function.clone();
     state.runtime.begin();
     state.was_stopped.set(false);
@@ -271,7 +308,13 @@ fn run<'js>(ctx: &Ctx<'js>, state: &VuState, events: &Events<'js>, namespace: &O
     outcome
 }
 
-fn call<'js>(ctx: &Ctx<'js>, state: &VuState, events: &Events<'js>, namespace: &Object<'js>, job: Job) -> rquickjs::Result<Option<String>> {
+fn call<'js>(
+    ctx: &Ctx<'js>,
+    state: &VuState,
+    events: &Events<'js>,
+    namespace: &Object<'js>,
+    job: Job,
+) -> rquickjs::Result<Option<String>> {
     let globals = ctx.globals();
     globals.set("__ITER", job.iteration.number_on_vu)?;
     if !job.iteration.env.is_empty() {
@@ -295,17 +338,26 @@ fn call<'js>(ctx: &Ctx<'js>, state: &VuState, events: &Events<'js>, namespace: &
         return Ok(None);
     }
     let result = settled.ok_or_else(|| {
-        let message = format!("{}() awaits a promise that nothing can resolve: no timer and no request is left", job.function);
+        let message = format!(
+            "{}() awaits a promise that nothing can resolve: no timer and no request is left",
+            job.function
+        );
         Exception::throw_message(ctx, &message)
     })?;
     ctx.json_stringify(result)?.map(|text| text.to_string()).transpose()
 }
 
 /// Names the function that was called as the place: an interruption between two promise jobs has no other.
-fn place_at_function(error: &mut ScriptError, state: &VuState, namespace: &Object<'_>, function: &str) {
+fn place_at_function(
+    error: &mut ScriptError,
+    state: &VuState,
+    namespace: &Object<'_>,
+    function: &str,
+) {
     let place = (|| {
         let function: Object = namespace.get(function)?;
-        let (file, line, column): (String, usize, usize) = (function.get("fileName")?, function.get("lineNumber")?, function.get("columnNumber")?);
+        let (file, line, column): (String, usize, usize) =
+            (function.get("fileName")?, function.get("lineNumber")?, function.get("columnNumber")?);
         Ok::<_, rquickjs::Error>((state.bundle.source_line(&file, line, column), file))
     })();
     if let Ok((line, file)) = place {
@@ -315,7 +367,10 @@ fn place_at_function(error: &mut ScriptError, state: &VuState, namespace: &Objec
 }
 
 /// JSON of options, in which a number that is none is a text: JSON.stringify() makes it null, as if nothing had been said.
-fn stringified<'js>(ctx: &Ctx<'js>, options: Value<'js>) -> rquickjs::Result<Option<rquickjs::String<'js>>> {
+fn stringified<'js>(
+    ctx: &Ctx<'js>,
+    options: Value<'js>,
+) -> rquickjs::Result<Option<rquickjs::String<'js>>> {
     let kept: Function = ctx.eval("(key, value) => typeof value === 'number' && !Number.isFinite(value) ? String(value) : value")?;
     ctx.json_stringify_replacer_space(options, kept, Value::new_undefined(ctx.clone()))
 }
@@ -341,7 +396,8 @@ fn describe(state: &VuState, error: &CaughtError<'_>) -> ScriptError {
     let (message, stack) = match error {
         CaughtError::Exception(exception) => {
             let name = exception.as_object().get::<_, Option<String>>("name").ok().flatten();
-            let message = exception.as_object().get::<_, Option<rquickjs::String>>("message").ok().flatten();
+            let message =
+                exception.as_object().get::<_, Option<rquickjs::String>>("message").ok().flatten();
             let message = message.map_or_else(String::new, |text| text_of_string(&text));
             let message = match name.filter(|name| name != "Error") {
                 Some(name) => format!("{name}: {message}"),
@@ -349,7 +405,9 @@ fn describe(state: &VuState, error: &CaughtError<'_>) -> ScriptError {
             };
             (message, exception.stack().unwrap_or_default())
         }
-        CaughtError::Value(value) => (format!("the script threw: {}", in_words(value)), String::new()),
+        CaughtError::Value(value) => {
+            (format!("the script threw: {}", in_words(value)), String::new())
+        }
         CaughtError::Error(error) => (error.to_string(), String::new()),
     };
     let message = match message.as_str() {
@@ -359,14 +417,18 @@ fn describe(state: &VuState, error: &CaughtError<'_>) -> ScriptError {
                 state.bundle.vu_memory_bytes >> 20
             )
         }
-        "InternalError: interrupted" if state.aborted.get() => "the script was interrupted, because the run had to end".to_owned(),
+        "InternalError: interrupted" if state.aborted.get() => {
+            "the script was interrupted, because the run had to end".to_owned()
+        }
         "InternalError: interrupted" => {
             format!(
                 "the script computed for over {} s without a request or sleep and was stopped; look for a loop that never ends",
                 MAX_COMPUTE.as_secs()
             )
         }
-        "InternalError: stack overflow" | "RangeError: Maximum call stack size exceeded" => format!("{message}: a function calls itself too deeply"),
+        "InternalError: stack overflow" | "RangeError: Maximum call stack size exceeded" => {
+            format!("{message}: a function calls itself too deeply")
+        }
         _ => message,
     };
     let (message, place) = match missing_export(&message, &state.bundle) {

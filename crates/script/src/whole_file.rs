@@ -41,7 +41,9 @@ mod tests {
             let error = read(Path::new("/dev/zero")).unwrap_err().to_string();
             assert!(error.ends_with("over 64 MiB or no end"), "{error}");
             assert_eq!(read(Path::new("/dev/null")).unwrap(), b"");
-            assert!(read(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml").as_path()).unwrap().starts_with(b"[package]"));
+            assert!(read(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml").as_path())
+                .unwrap()
+                .starts_with(b"[package]"));
         }
     }
 

@@ -25,7 +25,9 @@ pub fn challenge(algorithm: &str, qop: &str) -> String {
 
 /// Whether an Authorization header proves the password.
 pub fn holds(given: &str, method: &str, body: &[u8], user: &str, password: &str) -> bool {
-    let Some(given) = given.strip_prefix("Digest ") else { return false };
+    let Some(given) = given.strip_prefix("Digest ") else {
+        return false;
+    };
     let field = |name: &str| {
         let found = given.split(", ").find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
         found.map(|value| value.trim_matches('"')).unwrap_or_default()
@@ -42,7 +44,13 @@ pub fn holds(given: &str, method: &str, body: &[u8], user: &str, password: &str)
     let what = hash(algorithm, &what);
     let wanted = match field("qop") {
         "" => hash(algorithm, &format!("{secret}:{NONCE}:{what}")),
-        qop => hash(algorithm, &format!("{secret}:{NONCE}:{}:{}:{qop}:{what}", field("nc"), field("cnonce"))),
+        qop => hash(
+            algorithm,
+            &format!("{secret}:{NONCE}:{}:{}:{qop}:{what}", field("nc"), field("cnonce")),
+        ),
     };
-    field("username") == user && field("opaque") == OPAQUE && field("nonce") == NONCE && field("response") == wanted
+    field("username") == user
+        && field("opaque") == OPAQUE
+        && field("nonce") == NONCE
+        && field("response") == wanted
 }

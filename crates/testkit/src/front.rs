@@ -35,7 +35,9 @@ pub async fn run(listener: TcpListener, tls: Option<Arc<ServerConfig>>) -> io::R
 
 async fn serve(stream: TcpStream, port: u16, tls: Option<Arc<ServerConfig>>) -> io::Result<()> {
     let mut peer = Peer { port, client_certificate: false, server_name: None };
-    let Some(config) = tls else { return http1(stream, &peer, |stream| stream.set_zero_linger()).await };
+    let Some(config) = tls else {
+        return http1(stream, &peer, |stream| stream.set_zero_linger()).await;
+    };
     let stream = TlsAcceptor::from(config).accept(stream).await?;
     let session = stream.get_ref().1;
     peer.client_certificate = session.peer_certificates().is_some();
@@ -53,10 +55,16 @@ async fn take_time(seen: &Seen) {
     }
 }
 
-async fn http1<S: AsyncRead + AsyncWrite + Unpin>(mut stream: S, peer: &Peer, reset: impl Fn(&S) -> io::Result<()>) -> io::Result<()> {
+async fn http1<S: AsyncRead + AsyncWrite + Unpin>(
+    mut stream: S,
+    peer: &Peer,
+    reset: impl Fn(&S) -> io::Result<()>,
+) -> io::Result<()> {
     let mut buffer = Vec::with_capacity(4096);
     loop {
-        let Some(seen) = read_request(&mut stream, &mut buffer, peer).await? else { return Ok(()) };
+        let Some(seen) = read_request(&mut stream, &mut buffer, peer).await? else {
+            return Ok(());
+        };
         if let Some(reply) = hostile::reply(&seen.target) {
             match reply.send(&mut stream).await? {
                 true => continue,
@@ -74,7 +82,11 @@ async fn http1<S: AsyncRead + AsyncWrite + Unpin>(mut stream: S, peer: &Peer, re
     }
 }
 
-async fn read_request<S: AsyncRead + Unpin>(stream: &mut S, buffer: &mut Vec<u8>, peer: &Peer) -> io::Result<Option<Seen>> {
+async fn read_request<S: AsyncRead + Unpin>(
+    stream: &mut S,
+    buffer: &mut Vec<u8>,
+    peer: &Peer,
+) -> io::Result<Option<Seen>> {
     let head_end = loop {
         if let Some(at) = buffer.windows(4).position(|four| four == b"\r\n\r\n") {
             break at + 4;
@@ -86,13 +98,19 @@ async fn read_request<S: AsyncRead + Unpin>(stream: &mut S, buffer: &mut Vec<u8>
     let head = String::from_utf8_lossy(&buffer[..head_end]).into_owned();
     let mut lines = head.lines();
     let mut words = lines.next().unwrap_or_default().split(' ');
-    let (method, target) = (words.next().unwrap_or_default().to_owned(), words.next().unwrap_or("/").to_owned());
-    let headers: Vec<(String, String)> =
-        lines.filter_map(|line| line.split_once(": ")).map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    let (method, target) =
+        (words.next().unwrap_or_default().to_owned(), words.next().unwrap_or("/").to_owned());
+    let headers: Vec<(String, String)> = lines
+        .filter_map(|line| line.split_once(": "))
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect();
     if hostile::is_early(&target) {
         return Ok(Some(seen(peer, method, target, "HTTP/1.1", headers, Vec::new())));
     }
-    let length = headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-length")).and_then(|(_, value)| value.parse().ok());
+    let length = headers
+        .iter()
+        .find(|(name, _)| name.eq_ignore_ascii_case("content-length"))
+        .and_then(|(_, value)| value.parse().ok());
     let end = head_end + length.unwrap_or(0);
     while buffer.len() < end {
         if stream.read_buf(buffer).await? == 0 {
@@ -104,14 +122,25 @@ async fn read_request<S: AsyncRead + Unpin>(stream: &mut S, buffer: &mut Vec<u8>
     Ok(Some(seen(peer, method, target, "HTTP/1.1", headers, body)))
 }
 
-fn seen(peer: &Peer, method: String, target: String, proto: &'static str, headers: Vec<(String, String)>, body: Vec<u8>) -> Seen {
+fn seen(
+    peer: &Peer,
+    method: String,
+    target: String,
+    proto: &'static str,
+    headers: Vec<(String, String)>,
+    body: Vec<u8>,
+) -> Seen {
     let (client_certificate, server_name) = (peer.client_certificate, peer.server_name.clone());
     Seen { method, target, proto, headers, body, port: peer.port, client_certificate, server_name }
 }
 
 fn in_http1(page: &Page, method: &str) -> Vec<u8> {
-    let reason = http::StatusCode::from_u16(page.status).ok().and_then(|status| status.canonical_reason()).unwrap_or("Known");
-    let mut text = format!("HTTP/1.1 {} {reason}\r\nContent-Length: {}\r\n", page.status, page.body.len());
+    let reason = http::StatusCode::from_u16(page.status)
+        .ok()
+        .and_then(|status| status.canonical_reason())
+        .unwrap_or("Known");
+    let mut text =
+        format!("HTTP/1.1 {} {reason}\r\nContent-Length: {}\r\n", page.status, page.body.len());
     for (name, value) in &page.headers {
         text.push_str(&format!("{name}: {value}\r\n"));
     }
@@ -123,7 +152,10 @@ fn in_http1(page: &Page, method: &str) -> Vec<u8> {
     bytes
 }
 
-async fn http2<S: AsyncRead + AsyncWrite + Unpin + 'static>(stream: S, peer: Peer) -> Result<(), h2::Error> {
+async fn http2<S: AsyncRead + AsyncWrite + Unpin + 'static>(
+    stream: S,
+    peer: Peer,
+) -> Result<(), h2::Error> {
     let peer = Rc::new(peer);
     let mut connection = h2::server::handshake(stream).await?;
     while let Some(accepted) = connection.accept().await {
@@ -137,11 +169,17 @@ async fn http2<S: AsyncRead + AsyncWrite + Unpin + 'static>(stream: S, peer: Pee
     Ok(())
 }
 
-async fn respond(request: http::Request<h2::RecvStream>, mut responder: h2::server::SendResponse<Bytes>, peer: &Peer) -> Result<(), h2::Error> {
+async fn respond(
+    request: http::Request<h2::RecvStream>,
+    mut responder: h2::server::SendResponse<Bytes>,
+    peer: &Peer,
+) -> Result<(), h2::Error> {
     let (head, mut incoming) = request.into_parts();
     if hostile::is_early(head.uri.path()) {
         let refused = http::Response::builder().status(413).body(()).unwrap_or_default();
-        responder.send_response(refused, false)?.send_data(Bytes::from_static(b"too much"), true)?;
+        responder
+            .send_response(refused, false)?
+            .send_data(Bytes::from_static(b"too much"), true)?;
         if head.uri.path() == "/early/stall" {
             // The client's part of the stream stays open and unread.
             std::future::pending::<()>().await;
@@ -154,9 +192,15 @@ async fn respond(request: http::Request<h2::RecvStream>, mut responder: h2::serv
         body.extend_from_slice(&part);
         incoming.flow_control().release_capacity(part.len())?;
     }
-    let mut headers: Vec<(String, String)> =
-        head.headers.iter().map(|(name, value)| (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned())).collect();
-    headers.push(("host".into(), head.uri.authority().map(ToString::to_string).unwrap_or_default()));
+    let mut headers: Vec<(String, String)> = head
+        .headers
+        .iter()
+        .map(|(name, value)| {
+            (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned())
+        })
+        .collect();
+    headers
+        .push(("host".into(), head.uri.authority().map(ToString::to_string).unwrap_or_default()));
     let target = head.uri.path_and_query().map_or("/", |target| target.as_str()).to_owned();
     let seen = seen(peer, head.method.to_string(), target, "HTTP/2.0", headers, body);
     take_time(&seen).await;
@@ -170,7 +214,8 @@ async fn respond(request: http::Request<h2::RecvStream>, mut responder: h2::serv
                 responder.send_reset(h2::Reason::INTERNAL_ERROR);
                 return Ok(());
             };
-            let body = if head.method == http::Method::HEAD { Bytes::new() } else { page.body.into() };
+            let body =
+                if head.method == http::Method::HEAD { Bytes::new() } else { page.body.into() };
             responder.send_response(response, false)?.send_data(body, true)
         }
         Answer::Stall => std::future::pending().await,

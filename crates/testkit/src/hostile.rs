@@ -41,7 +41,11 @@ pub struct Reply {
 
 impl Reply {
     fn new(head: &str, body: &[u8], then: Then) -> Self {
-        Self { wait: Duration::ZERO, bytes: [b"HTTP/1.1 ", head.as_bytes(), b"\r\n\r\n", body].concat(), then }
+        Self {
+            wait: Duration::ZERO,
+            bytes: [b"HTTP/1.1 ", head.as_bytes(), b"\r\n\r\n", body].concat(),
+            then,
+        }
     }
 
     /// Sends it; whether the connection goes on.
@@ -71,11 +75,16 @@ pub fn is_early(target: &str) -> bool {
 
 /// The reply to a hostile path; `None` for any other.
 pub fn reply(target: &str) -> Option<Reply> {
-    let words: Vec<&str> = target.split('?').next().unwrap_or_default().trim_start_matches('/').split('/').collect();
+    let words: Vec<&str> =
+        target.split('?').next().unwrap_or_default().trim_start_matches('/').split('/').collect();
     let whole = |head: &str, body: &[u8]| Some(Reply::new(head, body, Then::Next));
     match words.as_slice() {
         ["short"] => Some(Reply::new("200 OK\r\nContent-Length: 20", b"0123456789", Then::Close)),
-        ["close", "head"] => Some(Reply { wait: Duration::ZERO, bytes: b"HTTP/1.1 200 OK\r\nContent-Le".to_vec(), then: Then::Close }),
+        ["close", "head"] => Some(Reply {
+            wait: Duration::ZERO,
+            bytes: b"HTTP/1.1 200 OK\r\nContent-Le".to_vec(),
+            then: Then::Close,
+        }),
         ["chunks", kind] => Some(chunks(kind)),
         ["trailer", kind] => Some(trailer(kind)),
         ["lengths", kind] => {
@@ -87,7 +96,9 @@ pub fn reply(target: &str) -> Option<Reply> {
             };
             whole(&format!("200 OK\r\n{lengths}"), b"abc")
         }
-        ["transfer", coding] => whole(&format!("200 OK\r\nTransfer-Encoding: {coding}"), b"3\r\nabc\r\n0\r\n\r\n"),
+        ["transfer", coding] => {
+            whole(&format!("200 OK\r\nTransfer-Encoding: {coding}"), b"3\r\nabc\r\n0\r\n\r\n")
+        }
         ["headers", count] => {
             let count = count.parse().unwrap_or(0);
             let headers: String = (0..count).map(|at| format!("X-{at}: {at}\r\n")).collect();
@@ -104,21 +115,36 @@ pub fn reply(target: &str) -> Option<Reply> {
             whole(&format!("200 OK\r\nContent-Length: 3\r\nX-Filler: {filler}"), b"abc")
         }
         ["folded"] => whole("200 OK\r\nX-Folded: one\r\n two\r\nContent-Length: 3", b"abc"),
-        ["interim"] => {
-            Some(Reply { wait: Duration::ZERO, bytes: Vec::new(), then: Then::Repeat(b"HTTP/1.1 100 Continue\r\n\r\n".repeat(1000), Duration::ZERO) })
-        }
+        ["interim"] => Some(Reply {
+            wait: Duration::ZERO,
+            bytes: Vec::new(),
+            then: Then::Repeat(b"HTTP/1.1 100 Continue\r\n\r\n".repeat(1000), Duration::ZERO),
+        }),
         ["early", kind] => {
             let then = if *kind == "stall" { Then::Stall } else { Then::Close };
             Some(Reply::new("413 Content Too Large\r\nContent-Length: 8", b"too much", then))
         }
-        ["endless"] => Some(Reply::new("200 OK", b"", Then::Repeat(vec![b'e'; 64 << 10], Duration::ZERO))),
-        ["endless", "length"] => {
-            Some(Reply::new("200 OK\r\nContent-Length: 1000000000000000", b"", Then::Repeat(vec![b'e'; 64 << 10], Duration::ZERO)))
+        ["endless"] => {
+            Some(Reply::new("200 OK", b"", Then::Repeat(vec![b'e'; 64 << 10], Duration::ZERO)))
         }
-        ["drip"] => Some(Reply::new("200 OK", b"", Then::Repeat(b"d".to_vec(), Duration::from_millis(20)))),
+        ["endless", "length"] => Some(Reply::new(
+            "200 OK\r\nContent-Length: 1000000000000000",
+            b"",
+            Then::Repeat(vec![b'e'; 64 << 10], Duration::ZERO),
+        )),
+        ["drip"] => {
+            Some(Reply::new("200 OK", b"", Then::Repeat(b"d".to_vec(), Duration::from_millis(20))))
+        }
         ["hops", left, ms] => Some(hop(left.parse().unwrap_or(0), ms)),
-        ["moved", "endless"] => Some(Reply::new("302 Found\r\nLocation: /echo", b"", Then::Repeat(vec![b'e'; 64 << 10], Duration::ZERO))),
-        ["moved", "broken"] => whole("302 Found\r\nLocation: /echo\r\nContent-Encoding: gzip\r\nContent-Length: 7", b"no gzip"),
+        ["moved", "endless"] => Some(Reply::new(
+            "302 Found\r\nLocation: /echo",
+            b"",
+            Then::Repeat(vec![b'e'; 64 << 10], Duration::ZERO),
+        )),
+        ["moved", "broken"] => whole(
+            "302 Found\r\nLocation: /echo\r\nContent-Encoding: gzip\r\nContent-Length: 7",
+            b"no gzip",
+        ),
         ["moved", _] => whole("302 Found\r\nLocation: \r\nContent-Length: 3", b"abc"),
         _ => None,
     }
@@ -127,7 +153,14 @@ pub fn reply(target: &str) -> Option<Reply> {
 fn hop(left: u32, ms: &str) -> Reply {
     let location = if left == 0 { "/echo".to_owned() } else { format!("/hops/{}/{ms}", left - 1) };
     let wait = Duration::from_millis(ms.parse().unwrap_or(0));
-    Reply { wait, ..Reply::new(&format!("302 Found\r\nLocation: {location}\r\nContent-Length: 0"), b"", Then::Next) }
+    Reply {
+        wait,
+        ..Reply::new(
+            &format!("302 Found\r\nLocation: {location}\r\nContent-Length: 0"),
+            b"",
+            Then::Next,
+        )
+    }
 }
 
 fn chunks(kind: &str) -> Reply {
@@ -150,7 +183,11 @@ fn trailer(kind: &str) -> Reply {
     let head = "200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum";
     match kind {
         "good" => Reply::new(head, b"3\r\nabc\r\n0\r\nX-Sum: 1\r\n\r\n", Then::Next),
-        "endless" => Reply::new(head, b"3\r\nabc\r\n0\r\n", Then::Repeat(b"X-Sum: 1\r\n".repeat(1000), Duration::ZERO)),
+        "endless" => Reply::new(
+            head,
+            b"3\r\nabc\r\n0\r\n",
+            Then::Repeat(b"X-Sum: 1\r\n".repeat(1000), Duration::ZERO),
+        ),
         _ => Reply::new(head, b"3\r\nabc\r\n0\r\nno header\r\n\r\n", Then::Next),
     }
 }

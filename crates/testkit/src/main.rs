@@ -91,7 +91,8 @@ impl Queue {
 
     /// A JSON list of the moments of all answers in milliseconds, to the microsecond.
     fn answers(&self) -> String {
-        let moments: Vec<String> = self.answered.iter().map(|at| format!("{:.3}", at.as_secs_f64() * 1000.0)).collect();
+        let moments: Vec<String> =
+            self.answered.iter().map(|at| format!("{:.3}", at.as_secs_f64() * 1000.0)).collect();
         format!("[{}]", moments.join(","))
     }
 }
@@ -165,7 +166,10 @@ async fn serve(mut stream: TcpStream, queue: Rc<RefCell<Queue>>) -> std::io::Res
             }
         };
         let head = String::from_utf8_lossy(&buffer[..head_end]).to_ascii_lowercase();
-        let length: usize = head.lines().find_map(|line| line.strip_prefix("content-length:")?.trim().parse().ok()).unwrap_or(0);
+        let length: usize = head
+            .lines()
+            .find_map(|line| line.strip_prefix("content-length:")?.trim().parse().ok())
+            .unwrap_or(0);
         while buffer.len() < head_end + length {
             if stream.read_buf(&mut buffer).await? == 0 {
                 return Ok(());
@@ -207,16 +211,26 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         socket.set_reuseaddr(true)?;
         socket.bind(SocketAddr::from(([127, 0, 0, 1], settings.port)))?;
         let listener = socket.listen(65_535)?;
-        let (scheme, at) = (if settings.site.tls.is_some() { "https" } else { "http" }, listener.local_addr()?);
+        let (scheme, at) =
+            (if settings.site.tls.is_some() { "https" } else { "http" }, listener.local_addr()?);
         if settings.site.wanted {
             let Site { tls, no_http2, tls12, client_auth, .. } = &settings.site;
-            let tls = tls.as_ref().map(|folder| certificates::server_config(folder, !no_http2, *tls12, *client_auth)).transpose()?;
+            let tls = tls
+                .as_ref()
+                .map(|folder| certificates::server_config(folder, !no_http2, *tls12, *client_auth))
+                .transpose()?;
             println!("{scheme}://{at}");
             return Ok(front::run(listener, tls).await?);
         }
         println!("{scheme}://{at}");
         let (rng, free_s) = (SmallRng::seed_from_u64(settings.seed), vec![0.0; settings.servers]);
-        let queue = Rc::new(RefCell::new(Queue { settings, rng, first: None, free_s, answered: Vec::new() }));
+        let queue = Rc::new(RefCell::new(Queue {
+            settings,
+            rng,
+            first: None,
+            free_s,
+            answered: Vec::new(),
+        }));
         loop {
             let (stream, _) = listener.accept().await?;
             let queue = queue.clone();

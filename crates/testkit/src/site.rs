@@ -60,17 +60,28 @@ pub enum Answer {
 
 impl Seen {
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
+        self.headers
+            .iter()
+            .find(|(known, _)| known.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value.as_str())
     }
 }
 
 impl Page {
     fn text(status: u16, text: &str) -> Self {
-        Self { status, headers: vec![("Content-Type".into(), "text/plain".into())], body: text.as_bytes().to_vec() }
+        Self {
+            status,
+            headers: vec![("Content-Type".into(), "text/plain".into())],
+            body: text.as_bytes().to_vec(),
+        }
     }
 
     fn json(value: &serde_json::Value) -> Self {
-        Self { status: 200, headers: vec![("Content-Type".into(), "application/json".into())], body: value.to_string().into_bytes() }
+        Self {
+            status: 200,
+            headers: vec![("Content-Type".into(), "application/json".into())],
+            body: value.to_string().into_bytes(),
+        }
     }
 
     fn with(mut self, name: &str, value: impl Into<String>) -> Self {
@@ -81,16 +92,24 @@ impl Page {
 
 /// How long the site takes over an answer.
 pub fn delay(seen: &Seen) -> Duration {
-    let after = |text: &str| seen.target.split_once(text).and_then(|(_, rest)| rest.split(['/', '?', '&']).next()?.parse().ok());
+    let after = |text: &str| {
+        seen.target
+            .split_once(text)
+            .and_then(|(_, rest)| rest.split(['/', '?', '&']).next()?.parse().ok())
+    };
     let wanted_ms = after("/wait/").or_else(|| after("wait="));
     Duration::from_millis(wanted_ms.unwrap_or(0))
 }
 
 /// What the site answers.
 pub fn answer(seen: &Seen) -> Answer {
-    let Ok(url) = Url::parse("http://site/").and_then(|base| base.join(&seen.target)) else { return Answer::Page(Page::text(400, "no URL")) };
+    let Ok(url) = Url::parse("http://site/").and_then(|base| base.join(&seen.target)) else {
+        return Answer::Page(Page::text(400, "no URL"));
+    };
     let words: Vec<&str> = url.path().trim_start_matches('/').split('/').collect();
-    let query = |name: &str| url.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned());
+    let query = |name: &str| {
+        url.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
+    };
     let page = match words.as_slice() {
         ["stall"] => return Answer::Stall,
         ["close"] => return Answer::Close,
@@ -161,26 +180,45 @@ fn redirect(left: u32, set: bool) -> Page {
 }
 
 fn encoded(encodings: &str) -> Page {
-    let plain = json!({"hello": "world", "rows": (0..50).collect::<Vec<u32>>()}).to_string().into_bytes();
+    let plain =
+        json!({"hello": "world", "rows": (0..50).collect::<Vec<u32>>()}).to_string().into_bytes();
     coded_page(encodings, encode(encodings, plain))
 }
 
 fn coded_page(encodings: &str, body: Option<Vec<u8>>) -> Page {
-    let Some(body) = body else { return Page::text(400, "no such encoding") };
+    let Some(body) = body else {
+        return Page::text(400, "no such encoding");
+    };
     let header = encodings.replace(',', ", ");
-    Page { status: 200, headers: vec![("Content-Type".into(), "application/json".into()), ("Content-Encoding".into(), header)], body }
+    Page {
+        status: 200,
+        headers: vec![
+            ("Content-Type".into(), "application/json".into()),
+            ("Content-Encoding".into(), header),
+        ],
+        body,
+    }
 }
 
 fn encode(encodings: &str, mut body: Vec<u8>) -> Option<Vec<u8>> {
     for encoding in encodings.split(',') {
         body = match encoding {
-            "gzip" => finish(flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default()), &body, |encoder| encoder.finish()),
-            "deflate" => finish(flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::default()), &body, |encoder| encoder.finish()),
+            "gzip" => finish(
+                flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default()),
+                &body,
+                |encoder| encoder.finish(),
+            ),
+            "deflate" => finish(
+                flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::default()),
+                &body,
+                |encoder| encoder.finish(),
+            ),
             "zstd" => zstd::encode_all(body.as_slice(), 0).unwrap_or_default(),
             "br" => {
                 let mut compressed = Vec::new();
                 // Writing to a vector cannot fail.
-                let _ = brotli::CompressorWriter::new(&mut compressed, 4096, 5, 22).write_all(&body);
+                let _ =
+                    brotli::CompressorWriter::new(&mut compressed, 4096, 5, 22).write_all(&body);
                 compressed
             }
             _ => return None,
@@ -222,7 +260,11 @@ fn bomb(encodings: &str, mebibytes: usize) -> Option<Vec<u8>> {
     Some(made)
 }
 
-fn finish<W: Write>(mut encoder: W, body: &[u8], end: impl FnOnce(W) -> std::io::Result<Vec<u8>>) -> Vec<u8> {
+fn finish<W: Write>(
+    mut encoder: W,
+    body: &[u8],
+    end: impl FnOnce(W) -> std::io::Result<Vec<u8>>,
+) -> Vec<u8> {
     // Writing to a vector cannot fail.
     let _ = encoder.write_all(body);
     end(encoder).unwrap_or_default()

@@ -86,9 +86,17 @@ pub fn with_own_names(options: Map<String, Value>) -> Map<String, Value> {
     named
 }
 
-fn renamed<N: Iterator<Item = &'static str>>(fields: Map<String, Value>, known: impl Fn() -> N) -> Map<String, Value> {
-    let own_name = |key: &String| known().find(|name| name.eq_ignore_ascii_case(key)).filter(|name| !fields.contains_key(*name));
-    let names: Vec<String> = fields.keys().map(|key| own_name(key).map_or_else(|| key.clone(), str::to_owned)).collect();
+fn renamed<N: Iterator<Item = &'static str>>(
+    fields: Map<String, Value>,
+    known: impl Fn() -> N,
+) -> Map<String, Value> {
+    let own_name = |key: &String| {
+        known()
+            .find(|name| name.eq_ignore_ascii_case(key))
+            .filter(|name| !fields.contains_key(*name))
+    };
+    let names: Vec<String> =
+        fields.keys().map(|key| own_name(key).map_or_else(|| key.clone(), str::to_owned)).collect();
     names.into_iter().zip(fields).map(|(name, (_, value))| (name, value)).collect()
 }
 
@@ -107,7 +115,9 @@ pub fn overlaid(mut lower: Map<String, Value>, upper: &Map<String, Value>) -> Ma
     }
     for (key, value) in upper.iter().filter(|(_, value)| !value.is_null()) {
         match (lower.get_mut(key), value) {
-            (Some(Value::Object(below)), Value::Object(above)) if key == "tags" => below.extend(above.clone()),
+            (Some(Value::Object(below)), Value::Object(above)) if key == "tags" => {
+                below.extend(above.clone())
+            }
             _ => drop(lower.insert(key.clone(), value.clone())),
         }
     }
@@ -121,9 +131,14 @@ pub fn lost_scenarios(lower: &Map<String, Value>, upper: &Map<String, Value>) ->
     }
     let shortcuts: Vec<&str> = LOAD.into_iter().filter(|key| given(upper, key)).collect();
     if !shortcuts.is_empty() {
-        return Some(format!("options.scenarios: all are replaced, as {} was given. Leave it out to run them.", shortcuts.join(" and ")));
+        return Some(format!(
+            "options.scenarios: all are replaced, as {} was given. Leave it out to run them.",
+            shortcuts.join(" and ")
+        ));
     }
-    given(upper, "vus").then(|| "options.vus: it has no effect beside scenarios, which state their own VUs.".to_owned())
+    given(upper, "vus").then(|| {
+        "options.vus: it has no effect beside scenarios, which state their own VUs.".to_owned()
+    })
 }
 
 #[cfg(test)]
@@ -137,15 +152,28 @@ mod tests {
         let lower = json!({"vus": 3, "scenarios": {"a": {}}, "userAgent": "x", "tags": {"a": "1"}});
         let upper = json!({"duration": "5s", "tags": {"b": "2"}, "batch": null});
         let merged = overlaid(lower.as_object().unwrap().clone(), upper.as_object().unwrap());
-        assert_eq!(Value::Object(merged), json!({"vus": 3, "userAgent": "x", "tags": {"a": "1", "b": "2"}, "duration": "5s"}));
+        assert_eq!(
+            Value::Object(merged),
+            json!({"vus": 3, "userAgent": "x", "tags": {"a": "1", "b": "2"}, "duration": "5s"})
+        );
     }
 
     #[test]
     fn scenarios_that_are_replaced_and_vus_without_effect_are_told() {
-        let told = |upper: Value| lost_scenarios(json!({"scenarios": {"a": {}}}).as_object().unwrap(), upper.as_object().unwrap());
-        assert!(told(json!({"vus": 3, "duration": "5s"})).unwrap().starts_with("options.scenarios: all are replaced, as duration was given."));
+        let told = |upper: Value| {
+            lost_scenarios(
+                json!({"scenarios": {"a": {}}}).as_object().unwrap(),
+                upper.as_object().unwrap(),
+            )
+        };
+        assert!(told(json!({"vus": 3, "duration": "5s"}))
+            .unwrap()
+            .starts_with("options.scenarios: all are replaced, as duration was given."));
         assert!(told(json!({"vus": 3})).unwrap().starts_with("options.vus: it has no effect"));
-        assert_eq!((told(json!({"scenarios": {"b": {}}})), told(json!({"userAgent": "x", "vus": null}))), (None, None));
+        assert_eq!(
+            (told(json!({"scenarios": {"b": {}}})), told(json!({"userAgent": "x", "vus": null}))),
+            (None, None)
+        );
     }
 
     #[test]

@@ -14,34 +14,67 @@ pub(super) const NO_THINK_TIME: ThinkTime = ThinkTime::Constant { mean_s: 0.0 };
 /// Reads `scenarios`, or the shortcuts `vus`, `duration`, `iterations` and `stages`.
 pub(super) fn read_load(reader: &mut Reader, declares_load: &mut bool) -> Vec<Scenario> {
     let scenarios = reader.get("scenarios");
-    let (vus, duration, iterations, stages) =
-        (reader.whole("vus"), reader.duration("duration"), reader.positive("iterations"), reader.stages("stages"));
-    *declares_load = scenarios.is_some() || duration.is_some() || iterations.is_some() || stages.is_some();
+    let (vus, duration, iterations, stages) = (
+        reader.whole("vus"),
+        reader.duration("duration"),
+        reader.positive("iterations"),
+        reader.stages("stages"),
+    );
+    *declares_load =
+        scenarios.is_some() || duration.is_some() || iterations.is_some() || stages.is_some();
     if let Some(scenarios) = scenarios {
         let Some(fields) = scenarios.as_object().filter(|fields| !fields.is_empty()) else {
             reader.mistake("scenarios", "must be an object of at least one scenario");
             return Vec::new();
         };
-        return fields.iter().filter_map(|(name, value)| read_scenario(name, value, reader.mistakes)).collect();
+        return fields
+            .iter()
+            .filter_map(|(name, value)| read_scenario(name, value, reader.mistakes))
+            .collect();
     }
     refuse_contradictions(reader, vus, duration.is_some(), iterations, stages.is_some());
     refuse_no_time(reader, duration, stages.as_deref());
     let (executor_name, executor) = match (iterations, stages, duration) {
         (Some(iterations), _, limit) => (
             "shared-iterations",
-            Executor::SharedIterations { vus: vus.unwrap_or(1), iterations, max_duration: limit.unwrap_or(Duration::from_secs(600)) },
+            Executor::SharedIterations {
+                vus: vus.unwrap_or(1),
+                iterations,
+                max_duration: limit.unwrap_or(Duration::from_secs(600)),
+            },
         ),
         (None, Some(stages), _) => {
             let profile = Profile::stages(vus.unwrap_or(1) as f64, stages);
-            ("ramping-vus", Executor::Closed { vus: profile, graceful_ramp_down: Duration::from_secs(30), think_time: NO_THINK_TIME })
+            (
+                "ramping-vus",
+                Executor::Closed {
+                    vus: profile,
+                    graceful_ramp_down: Duration::from_secs(30),
+                    think_time: NO_THINK_TIME,
+                },
+            )
         }
         (None, None, Some(duration)) => {
             let profile = Profile::constant(vus.unwrap_or(1) as f64, duration.as_secs_f64());
-            ("constant-vus", Executor::Closed { vus: profile, graceful_ramp_down: Duration::from_secs(30), think_time: NO_THINK_TIME })
+            (
+                "constant-vus",
+                Executor::Closed {
+                    vus: profile,
+                    graceful_ramp_down: Duration::from_secs(30),
+                    think_time: NO_THINK_TIME,
+                },
+            )
         }
         (None, None, None) => {
             let vus = vus.unwrap_or(1);
-            ("shared-iterations", Executor::SharedIterations { vus, iterations: vus, max_duration: Duration::from_secs(600) })
+            (
+                "shared-iterations",
+                Executor::SharedIterations {
+                    vus,
+                    iterations: vus,
+                    max_duration: Duration::from_secs(600),
+                },
+            )
         }
     };
     vec![Scenario {
@@ -56,7 +89,13 @@ pub(super) fn read_load(reader: &mut Reader, declares_load: &mut bool) -> Vec<Sc
     }]
 }
 
-fn refuse_contradictions(reader: &mut Reader, vus: Option<u64>, has_duration: bool, iterations: Option<u64>, has_stages: bool) {
+fn refuse_contradictions(
+    reader: &mut Reader,
+    vus: Option<u64>,
+    has_duration: bool,
+    iterations: Option<u64>,
+    has_stages: bool,
+) {
     if vus == Some(0) && !has_stages {
         reader.mistake("vus", "must be at least 1");
     }
@@ -77,13 +116,17 @@ fn refuse_no_time(reader: &mut Reader, duration: Option<Duration>, stages: Optio
     if duration.is_some_and(|duration| duration.is_zero()) {
         reader.mistake("duration", "it is no time at all; give a duration above zero, as in 30s");
     }
-    if stages.is_some_and(|stages| !stages.is_empty() && stages.iter().all(|(duration_s, _)| *duration_s == 0.0)) {
+    if stages.is_some_and(|stages| {
+        !stages.is_empty() && stages.iter().all(|(duration_s, _)| *duration_s == 0.0)
+    }) {
         reader.mistake("stages", "the stages last 0 s together; give one of them a duration");
     }
 }
 
 fn fewer_than_vus(iterations: u64, vus: u64) -> String {
-    format!("{iterations} is fewer than the {vus} VUs that share them; raise iterations or lower vus")
+    format!(
+        "{iterations} is fewer than the {vus} VUs that share them; raise iterations or lower vus"
+    )
 }
 
 fn read_scenario(name: &str, value: &Value, mistakes: &mut Vec<String>) -> Option<Scenario> {
@@ -112,7 +155,16 @@ fn read_scenario(name: &str, value: &Value, mistakes: &mut Vec<String>) -> Optio
         reader.refuse_unknown();
     }
     let (exec, start_time, graceful_stop, env, tags) = common;
-    Some(Scenario { name: name.to_owned(), executor_name, executor: executor?, exec, start_time, graceful_stop, env, tags })
+    Some(Scenario {
+        name: name.to_owned(),
+        executor_name,
+        executor: executor?,
+        exec,
+        start_time,
+        graceful_stop,
+        env,
+        tags,
+    })
 }
 
 fn read_executor(name: &str, reader: &mut Reader) -> Option<Executor> {
@@ -134,14 +186,22 @@ fn read_executor(name: &str, reader: &mut Reader) -> Option<Executor> {
             let vus = reader.number("vus").unwrap_or(1.0);
             let duration = needed(reader, "duration");
             let think_time = read_think_time(reader);
-            Some(Executor::Closed { vus: Profile::constant(vus, duration?.as_secs_f64()), graceful_ramp_down: minute / 2, think_time })
+            Some(Executor::Closed {
+                vus: Profile::constant(vus, duration?.as_secs_f64()),
+                graceful_ramp_down: minute / 2,
+                think_time,
+            })
         }
         "ramping-vus" => {
             let start = reader.whole("startVUs").unwrap_or(1) as f64;
             let graceful_ramp_down = reader.duration("gracefulRampDown").unwrap_or(minute / 2);
             let think_time = read_think_time(reader);
             let stages = needed_stages(reader)?;
-            Some(Executor::Closed { vus: Profile::stages(start, stages), graceful_ramp_down, think_time })
+            Some(Executor::Closed {
+                vus: Profile::stages(start, stages),
+                graceful_ramp_down,
+                think_time,
+            })
         }
         "constant-arrival-rate" => {
             let unit_s = time_unit_s(reader);
@@ -159,8 +219,15 @@ fn read_executor(name: &str, reader: &mut Reader) -> Option<Executor> {
             let unit_s = time_unit_s(reader);
             let start = reader.number("startRate").unwrap_or(0.0) / unit_s;
             let (pre_allocated_vus, max_vus) = read_vus(reader);
-            let stages = needed_stages(reader)?.into_iter().map(|(duration_s, rate)| (duration_s, rate / unit_s)).collect();
-            Some(Executor::Open { rate_per_s: Profile::stages(start, stages), pre_allocated_vus, max_vus })
+            let stages = needed_stages(reader)?
+                .into_iter()
+                .map(|(duration_s, rate)| (duration_s, rate / unit_s))
+                .collect();
+            Some(Executor::Open {
+                rate_per_s: Profile::stages(start, stages),
+                pre_allocated_vus,
+                max_vus,
+            })
         }
         other => {
             reader.mistake(
@@ -181,7 +248,8 @@ fn read_think_time(reader: &mut Reader) -> ThinkTime {
         None => return NO_THINK_TIME,
         Some(Value::Object(fields)) => fields,
         Some(value) => {
-            let mean = duration::from_json(value).map_err(|what| reader.mistake("thinkTime", &what));
+            let mean =
+                duration::from_json(value).map_err(|what| reader.mistake("thinkTime", &what));
             return ThinkTime::Constant { mean_s: mean.unwrap_or_default().as_secs_f64() };
         }
     };
@@ -189,8 +257,12 @@ fn read_think_time(reader: &mut Reader) -> ThinkTime {
     let mut reader = Reader::new(&place, fields, reader.mistakes);
     let name = reader.text("distribution").unwrap_or_default();
     let think_time = match name.as_str() {
-        "constant" => ThinkTime::Constant { mean_s: needed(&mut reader, "mean").unwrap_or_default().as_secs_f64() },
-        "exponential" => ThinkTime::Exponential { mean_s: needed(&mut reader, "mean").unwrap_or_default().as_secs_f64() },
+        "constant" => ThinkTime::Constant {
+            mean_s: needed(&mut reader, "mean").unwrap_or_default().as_secs_f64(),
+        },
+        "exponential" => ThinkTime::Exponential {
+            mean_s: needed(&mut reader, "mean").unwrap_or_default().as_secs_f64(),
+        },
         "uniform" => {
             let min_s = reader.duration("min").unwrap_or_default().as_secs_f64();
             let max_s = needed(&mut reader, "max").unwrap_or_default().as_secs_f64();
@@ -240,7 +312,8 @@ fn read_vus(reader: &mut Reader) -> (u64, Option<u64>) {
     let max_vus = reader.positive("maxVUs");
     if let (Some(pre_allocated), Some(max_vus)) = (pre_allocated, max_vus) {
         if max_vus < pre_allocated {
-            reader.mistake("maxVUs", &format!("{max_vus} is below preAllocatedVUs {pre_allocated}"));
+            reader
+                .mistake("maxVUs", &format!("{max_vus} is below preAllocatedVUs {pre_allocated}"));
         }
     }
     (pre_allocated.unwrap_or(1), max_vus)

@@ -112,28 +112,40 @@ pub enum HttpDebug {
 
 impl Default for Dns {
     fn default() -> Self {
-        Self { ttl: Some(Duration::from_secs(300)), select: DnsSelect::Random, policy: DnsPolicy::PreferIpv4 }
+        Self {
+            ttl: Some(Duration::from_secs(300)),
+            select: DnsSelect::Random,
+            policy: DnsPolicy::PreferIpv4,
+        }
     }
 }
 
 impl HostPattern {
     fn parse(text: &str) -> Result<Self, String> {
         let (rest, port) = match text.rsplit_once(':') {
-            Some((rest, port)) if !rest.contains(':') => (rest, Some(port.parse().map_err(|_| format!("'{text}': '{port}' is not a port"))?)),
+            Some((rest, port)) if !rest.contains(':') => {
+                (rest, Some(port.parse().map_err(|_| format!("'{text}': '{port}' is not a port"))?))
+            }
             _ => (text, None),
         };
         let name = rest.strip_prefix('*').unwrap_or(rest);
         if rest.is_empty() || name.contains(['*', '/', ' ']) {
             return Err(format!("'{text}' is not a host name; a wildcard is a '*' at its beginning, as in *.example.com"));
         }
-        Ok(Self { text: text.to_owned(), name: name.to_ascii_lowercase(), is_wildcard: name.len() < rest.len(), port })
+        Ok(Self {
+            text: text.to_owned(),
+            name: name.to_ascii_lowercase(),
+            is_wildcard: name.len() < rest.len(),
+            port,
+        })
     }
 
     /// Whether a host and port are meant.
     pub fn matches(&self, host: &str, port: u16) -> bool {
         let tail = host.len().checked_sub(self.name.len()).and_then(|at| host.as_bytes().get(at..));
         let fits = tail.is_some_and(|tail| tail.eq_ignore_ascii_case(self.name.as_bytes()));
-        fits && (self.is_wildcard || host.len() == self.name.len()) && self.port.is_none_or(|wanted| wanted == port)
+        fits && (self.is_wildcard || host.len() == self.name.len())
+            && self.port.is_none_or(|wanted| wanted == port)
     }
 
     /// How narrow the pattern is: of several that match, the narrowest counts.
@@ -147,7 +159,9 @@ impl HostTarget {
         if let Ok(address) = text.parse::<SocketAddr>() {
             return Ok(Self { ip: address.ip(), port: Some(address.port()) });
         }
-        let ip = text.parse().map_err(|_| format!("'{text}' is not an IP address, as 127.0.0.1, 127.0.0.1:8080 or [::1]:8080"))?;
+        let ip = text.parse().map_err(|_| {
+            format!("'{text}' is not an IP address, as 127.0.0.1, 127.0.0.1:8080 or [::1]:8080")
+        })?;
         Ok(Self { ip, port: None })
     }
 }
@@ -165,10 +179,16 @@ impl IpRange {
     /// # Errors
     /// That it is none, in a sentence.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let wrong = || format!("'{text}' is not an IP address or range of them, as 10.0.0.1, 10.0.0.0/8 or 10.0.0.1-10.0.0.9");
+        let wrong = || {
+            format!("'{text}' is not an IP address or range of them, as 10.0.0.1, 10.0.0.0/8 or 10.0.0.1-10.0.0.9")
+        };
         let ip = |part: &str| part.trim().parse::<IpAddr>().map_err(|_| wrong());
-        let made =
-            |first: IpAddr, last: IpAddr| Self { text: text.to_owned(), first: number_of(first), last: number_of(last), is_v4: first.is_ipv4() };
+        let made = |first: IpAddr, last: IpAddr| Self {
+            text: text.to_owned(),
+            first: number_of(first),
+            last: number_of(last),
+            is_v4: first.is_ipv4(),
+        };
         if let Some((base, bits)) = text.split_once('/') {
             let base = ip(base)?;
             let width: u32 = if base.is_ipv4() { 32 } else { 128 };
@@ -216,7 +236,8 @@ impl Network {
 
     /// The address that a VU (from 1) connects from.
     pub fn local_ip_of(&self, vu: u64) -> Option<IpAddr> {
-        let total = self.local_ips.iter().fold(0u64, |sum, range| sum.saturating_add(range.count()));
+        let total =
+            self.local_ips.iter().fold(0u64, |sum, range| sum.saturating_add(range.count()));
         let mut place = vu.saturating_sub(1).checked_rem(total)?;
         for range in &self.local_ips {
             if place < range.count() {
@@ -260,7 +281,11 @@ pub(super) fn read(reader: &mut Reader) -> Network {
     network
 }
 
-fn read_list<T>(reader: &mut Reader, key: &'static str, parse: impl Fn(&str) -> Result<T, String>) -> Vec<T> {
+fn read_list<T>(
+    reader: &mut Reader,
+    key: &'static str,
+    parse: impl Fn(&str) -> Result<T, String>,
+) -> Vec<T> {
     let value = match reader.get(key) {
         None => return Vec::new(),
         Some(value) => value,
@@ -282,7 +307,9 @@ fn read_list<T>(reader: &mut Reader, key: &'static str, parse: impl Fn(&str) -> 
 fn read_hosts(reader: &mut Reader) -> Vec<(HostPattern, HostTarget)> {
     let mut hosts = Vec::new();
     for (name, address) in reader.pairs("hosts") {
-        match HostPattern::parse(&name).and_then(|pattern| Ok((pattern, HostTarget::parse(&address)?))) {
+        match HostPattern::parse(&name)
+            .and_then(|pattern| Ok((pattern, HostTarget::parse(&address)?)))
+        {
             Ok(host) => hosts.push(host),
             Err(what) => reader.mistake("hosts", &what),
         }
@@ -292,7 +319,9 @@ fn read_hosts(reader: &mut Reader) -> Vec<(HostPattern, HostTarget)> {
 
 fn read_dns(reader: &mut Reader) -> Dns {
     let mut dns = Dns::default();
-    let Some(value) = reader.get("dns") else { return dns };
+    let Some(value) = reader.get("dns") else {
+        return dns;
+    };
     let Some(fields) = value.as_object() else {
         reader.mistake("dns", &format!("{value} is not an object like {{ttl: '5m', select: 'random', policy: 'preferIPv4'}}"));
         return dns;
@@ -306,7 +335,11 @@ fn read_dns(reader: &mut Reader) -> Dns {
             Err(what) => inner.mistake("ttl", &format!("{what}; or 'inf'")),
         },
     }
-    let select = [("first", DnsSelect::First), ("random", DnsSelect::Random), ("roundRobin", DnsSelect::RoundRobin)];
+    let select = [
+        ("first", DnsSelect::First),
+        ("random", DnsSelect::Random),
+        ("roundRobin", DnsSelect::RoundRobin),
+    ];
     dns.select = read_word(&mut inner, "select", &select).unwrap_or(dns.select);
     let policy = [
         ("preferIPv4", DnsPolicy::PreferIpv4),
@@ -330,15 +363,23 @@ fn read_word<T: Copy>(reader: &mut Reader, key: &'static str, words: &[(&str, T)
     found
 }
 
-const TLS_VERSIONS: [(&str, TlsVersion); 4] =
-    [("tls1.0", TlsVersion::Tls10), ("tls1.1", TlsVersion::Tls11), ("tls1.2", TlsVersion::Tls12), ("tls1.3", TlsVersion::Tls13)];
+const TLS_VERSIONS: [(&str, TlsVersion); 4] = [
+    ("tls1.0", TlsVersion::Tls10),
+    ("tls1.1", TlsVersion::Tls11),
+    ("tls1.2", TlsVersion::Tls12),
+    ("tls1.3", TlsVersion::Tls13),
+];
 
 fn read_tls_versions(reader: &mut Reader) -> TlsVersions {
     let versions = match reader.get("tlsVersion") {
         None => return TlsVersions::default(),
         Some(Value::Object(fields)) => {
-            let mut inner = Reader::new(&format!("{}.tlsVersion", reader.place), fields, reader.mistakes);
-            let versions = TlsVersions { min: read_word(&mut inner, "min", &TLS_VERSIONS), max: read_word(&mut inner, "max", &TLS_VERSIONS) };
+            let mut inner =
+                Reader::new(&format!("{}.tlsVersion", reader.place), fields, reader.mistakes);
+            let versions = TlsVersions {
+                min: read_word(&mut inner, "min", &TLS_VERSIONS),
+                max: read_word(&mut inner, "max", &TLS_VERSIONS),
+            };
             inner.refuse_unknown();
             versions
         }
@@ -348,7 +389,10 @@ fn read_tls_versions(reader: &mut Reader) -> TlsVersions {
         }
     };
     if versions.max.is_some_and(|max| max < TlsVersion::Tls12) {
-        reader.mistake("tlsVersion", "TLS 1.0 and 1.1 are not supported (RFC 8996 forbids them); allow tls1.2 or tls1.3");
+        reader.mistake(
+            "tlsVersion",
+            "TLS 1.0 and 1.1 are not supported (RFC 8996 forbids them); allow tls1.2 or tls1.3",
+        );
     } else if versions.min.zip(versions.max).is_some_and(|(min, max)| min > max) {
         reader.mistake("tlsVersion", "min is above max");
     }
@@ -356,9 +400,14 @@ fn read_tls_versions(reader: &mut Reader) -> TlsVersions {
 }
 
 fn read_tls_auth(reader: &mut Reader) -> Vec<ClientCertificate> {
-    let Some(value) = reader.get("tlsAuth") else { return Vec::new() };
+    let Some(value) = reader.get("tlsAuth") else {
+        return Vec::new();
+    };
     let Some(rows) = value.as_array() else {
-        reader.mistake("tlsAuth", "must be a list like [{cert: open('client.pem'), key: open('client.key')}]");
+        reader.mistake(
+            "tlsAuth",
+            "must be a list like [{cert: open('client.pem'), key: open('client.key')}]",
+        );
         return Vec::new();
     };
     let mut found = Vec::new();
@@ -374,7 +423,9 @@ fn read_tls_auth(reader: &mut Reader) -> Vec<ClientCertificate> {
         let domains = read_list(&mut inner, "domains", HostPattern::parse);
         inner.refuse_unknown();
         match (certificate, key) {
-            (Some(certificate), Some(key)) => found.push(ClientCertificate { certificate, key, password, domains }),
+            (Some(certificate), Some(key)) => {
+                found.push(ClientCertificate { certificate, key, password, domains })
+            }
             _ => inner.mistake("cert, key", "both are needed, in PEM: open('client.pem')"),
         }
     }
@@ -396,7 +447,9 @@ mod tests {
         let network = network(json!({"hosts": {
             "*.example.com": "10.0.0.1", "a.example.com": "10.0.0.2", "a.example.com:8080": "10.0.0.3:81", "*": "::1",
         }}));
-        let leads = |host, port| network.target_of(host, port).map(|target| (target.ip.to_string(), target.port));
+        let leads = |host, port| {
+            network.target_of(host, port).map(|target| (target.ip.to_string(), target.port))
+        };
         assert_eq!(leads("b.example.com", 80), Some(("10.0.0.1".into(), None)));
         assert_eq!(leads("A.Example.com", 80), Some(("10.0.0.2".into(), None)));
         assert_eq!(leads("a.example.com", 8080), Some(("10.0.0.3".into(), Some(81))));
@@ -405,16 +458,20 @@ mod tests {
 
     #[test]
     fn addresses_are_in_their_ranges_and_no_others() {
-        let ranges = network(json!({"blacklistIPs": ["10.1.0.0/16", "::1/128", "192.168.0.7"]})).blacklist_ips;
+        let ranges = network(json!({"blacklistIPs": ["10.1.0.0/16", "::1/128", "192.168.0.7"]}))
+            .blacklist_ips;
         let is_in = |ip: &str| ranges.iter().any(|range| range.contains(ip.parse().unwrap()));
-        assert!(["10.1.0.0", "10.1.255.255", "::1", "192.168.0.7", "::ffff:10.1.2.3"].into_iter().all(is_in));
+        assert!(["10.1.0.0", "10.1.255.255", "::1", "192.168.0.7", "::ffff:10.1.2.3"]
+            .into_iter()
+            .all(is_in));
         assert!(!["10.2.0.0", "10.0.255.255", "::2", "192.168.0.8"].into_iter().any(is_in));
     }
 
     #[test]
     fn local_addresses_take_turns() {
         let network = network(json!({"localIPs": "127.0.0.2, 127.0.1.1-127.0.1.2"}));
-        let turns: Vec<String> = (1..=4).map(|vu| network.local_ip_of(vu).unwrap().to_string()).collect();
+        let turns: Vec<String> =
+            (1..=4).map(|vu| network.local_ip_of(vu).unwrap().to_string()).collect();
         assert_eq!(turns, ["127.0.0.2", "127.0.1.1", "127.0.1.2", "127.0.0.2"]);
         assert_eq!(Network::default().local_ip_of(1), None);
     }
@@ -445,8 +502,13 @@ mod tests {
 
     #[test]
     fn dns_and_tls_versions_are_read() {
-        let network = network(json!({"dns": {"ttl": "inf", "select": "roundRobin", "policy": "onlyIPv6"}, "tlsVersion": {"min": "tls1.2"}}));
-        assert_eq!(network.dns, Dns { ttl: None, select: DnsSelect::RoundRobin, policy: DnsPolicy::OnlyIpv6 });
+        let network = network(
+            json!({"dns": {"ttl": "inf", "select": "roundRobin", "policy": "onlyIPv6"}, "tlsVersion": {"min": "tls1.2"}}),
+        );
+        assert_eq!(
+            network.dns,
+            Dns { ttl: None, select: DnsSelect::RoundRobin, policy: DnsPolicy::OnlyIpv6 }
+        );
         assert_eq!(network.tls_versions, TlsVersions { min: Some(TlsVersion::Tls12), max: None });
     }
 }

@@ -104,7 +104,10 @@ const TEXTS: &[&str] = &[
 
 fn values() -> impl Strategy<Value = Value> {
     let number = prop_oneof![
-        proptest::sample::select(&[0.0, 1.0, 2.5, -1.0, 1e9, 1e18, 1e300, 4294967296.0, 18446744073709551616.0][..]).prop_map(|number| json!(number)),
+        proptest::sample::select(
+            &[0.0, 1.0, 2.5, -1.0, 1e9, 1e18, 1e300, 4294967296.0, 18446744073709551616.0][..]
+        )
+        .prop_map(|number| json!(number)),
         any::<u64>().prop_map(|number| json!(number)),
         (0_u64..20).prop_map(|number| json!(number)),
     ];
@@ -125,7 +128,8 @@ fn objects(values: impl Strategy<Value = Value>) -> impl Strategy<Value = Map<St
 
 /// A scenario of each executor, right in all but extremes.
 fn scenarios() -> impl Strategy<Value = Value> {
-    let duration = proptest::sample::select(&["1s", "90m", "2562047h", "5124095576030430h", "1ns"][..]);
+    let duration =
+        proptest::sample::select(&["1s", "90m", "2562047h", "5124095576030430h", "1ns"][..]);
     let number = prop_oneof![0_u64..100, Just(u64::MAX), Just(1 << 53)];
     (0..6_usize, duration, number.clone(), number, any::<bool>()).prop_map(|(kind, duration, one, other, starts_later)| {
         let stages = json!([{"duration": duration, "target": one}, {"duration": duration, "target": other}]);
@@ -148,7 +152,9 @@ fn scenarios() -> impl Strategy<Value = Value> {
 fn use_them(options: &Options) {
     for (at, scenario) in options.scenarios.iter().enumerate() {
         assert!(scenario.end() >= scenario.start_time);
-        if let Executor::Open { rate_per_s, .. } | Executor::Closed { vus: rate_per_s, .. } = &scenario.executor {
+        if let Executor::Open { rate_per_s, .. } | Executor::Closed { vus: rate_per_s, .. } =
+            &scenario.executor
+        {
             let area = rate_per_s.integral(scenario.duration().as_secs_f64());
             assert!(area >= 0.0, "{area}");
             assert!(rate_per_s.inverse_integral(1.0).is_none_or(|at_s| at_s >= 0.0));
@@ -167,7 +173,10 @@ fn options_of_any_kind_are_read_or_every_mistake_has_its_place() {
             Ok(options) => use_them(&options),
             Err(mistakes) => {
                 prop_assert!(!mistakes.is_empty());
-                prop_assert!(mistakes.iter().all(|mistake| mistake.contains("options")), "{mistakes:?}");
+                prop_assert!(
+                    mistakes.iter().all(|mistake| mistake.contains("options")),
+                    "{mistakes:?}"
+                );
             }
         }
         Ok(())
@@ -177,7 +186,11 @@ fn options_of_any_kind_are_read_or_every_mistake_has_its_place() {
 #[test]
 fn scenarios_of_any_size_are_safe_to_work_with() {
     holds("scenarios", &proptest::collection::vec(scenarios(), 1..4), |scenarios| {
-        let named: Map<String, Value> = scenarios.into_iter().enumerate().map(|(at, scenario)| (format!("s{at}"), scenario)).collect();
+        let named: Map<String, Value> = scenarios
+            .into_iter()
+            .enumerate()
+            .map(|(at, scenario)| (format!("s{at}"), scenario))
+            .collect();
         if let Ok(options) = Options::from_json(&json!({"scenarios": named})) {
             prop_assert_eq!(options.scenarios.len(), named.len());
             use_them(&options);
@@ -189,21 +202,37 @@ fn scenarios_of_any_size_are_safe_to_work_with() {
 #[test]
 fn a_load_that_is_written_is_the_load_that_is_read() {
     let stages = proptest::collection::vec((1_u64..100_000, 0_u64..10_000), 1..6);
-    holds("options round trip", &(stages, 0_u64..500, 1_u64..5_000_000), |(stages, start, iterations)| {
-        let rows: Vec<Value> = stages.iter().map(|(ms, target)| json!({"duration": format!("{ms}ms"), "target": target})).collect();
-        let written = json!({"scenarios": {
-            "ramp": {"executor": "ramping-vus", "startVUs": start, "stages": rows},
-            "count": {"executor": "per-vu-iterations", "vus": start + 1, "iterations": iterations, "startTime": iterations},
-        }});
-        let read = Options::from_json(&written).map_err(|mistakes| TestCaseError::fail(mistakes.join("; ")))?;
-        let Executor::Closed { vus, .. } = &read.scenarios[0].executor else { return Err(TestCaseError::fail("not ramping-vus")) };
-        let total_s = stages.iter().map(|(ms, _)| *ms as f64 / 1e3).sum::<f64>();
-        prop_assert!((vus.duration_s() - total_s).abs() <= 1e-9 * total_s);
-        prop_assert_eq!(vus.value_at(0.0), start as f64);
-        prop_assert_eq!(vus.peak(), stages.iter().map(|(_, target)| *target).max().unwrap_or(0).max(start) as f64);
-        let max_duration = Duration::from_secs(600);
-        prop_assert_eq!(&read.scenarios[1].executor, &Executor::PerVuIterations { vus: start + 1, iterations, max_duration });
-        prop_assert_eq!(read.scenarios[1].start_time, Duration::from_millis(iterations));
-        Ok(())
-    });
+    holds(
+        "options round trip",
+        &(stages, 0_u64..500, 1_u64..5_000_000),
+        |(stages, start, iterations)| {
+            let rows: Vec<Value> = stages
+                .iter()
+                .map(|(ms, target)| json!({"duration": format!("{ms}ms"), "target": target}))
+                .collect();
+            let written = json!({"scenarios": {
+                "ramp": {"executor": "ramping-vus", "startVUs": start, "stages": rows},
+                "count": {"executor": "per-vu-iterations", "vus": start + 1, "iterations": iterations, "startTime": iterations},
+            }});
+            let read = Options::from_json(&written)
+                .map_err(|mistakes| TestCaseError::fail(mistakes.join("; ")))?;
+            let Executor::Closed { vus, .. } = &read.scenarios[0].executor else {
+                return Err(TestCaseError::fail("not ramping-vus"));
+            };
+            let total_s = stages.iter().map(|(ms, _)| *ms as f64 / 1e3).sum::<f64>();
+            prop_assert!((vus.duration_s() - total_s).abs() <= 1e-9 * total_s);
+            prop_assert_eq!(vus.value_at(0.0), start as f64);
+            prop_assert_eq!(
+                vus.peak(),
+                stages.iter().map(|(_, target)| *target).max().unwrap_or(0).max(start) as f64
+            );
+            let max_duration = Duration::from_secs(600);
+            prop_assert_eq!(
+                &read.scenarios[1].executor,
+                &Executor::PerVuIterations { vus: start + 1, iterations, max_duration }
+            );
+            prop_assert_eq!(read.scenarios[1].start_time, Duration::from_millis(iterations));
+            Ok(())
+        },
+    );
 }

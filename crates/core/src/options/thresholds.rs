@@ -27,7 +27,10 @@ impl Declared {
         let mut declared = Self::default();
         let Some(value) = value else { return declared };
         let Some(fields) = value.as_object() else {
-            mistakes.push("options.thresholds: must be an object like {http_req_duration: ['p(95) < 500']}".into());
+            mistakes.push(
+                "options.thresholds: must be an object like {http_req_duration: ['p(95) < 500']}"
+                    .into(),
+            );
             return declared;
         };
         for (key, rows) in fields {
@@ -49,20 +52,33 @@ impl Declared {
             match row {
                 Value::String(source) => self.thresholds.push(Threshold::parse(key, source)?),
                 Value::Object(fields) => self.add_with_fields(key, fields, mistakes)?,
-                other => return Err(format!("'{key}': {other} is neither a text nor an object with 'threshold'")),
+                other => {
+                    return Err(format!(
+                        "'{key}': {other} is neither a text nor an object with 'threshold'"
+                    ))
+                }
             }
         }
         Ok(())
     }
 
-    fn add_with_fields(&mut self, key: &str, fields: &Map<String, Value>, mistakes: &mut Vec<String>) -> Result<(), String> {
+    fn add_with_fields(
+        &mut self,
+        key: &str,
+        fields: &Map<String, Value>,
+        mistakes: &mut Vec<String>,
+    ) -> Result<(), String> {
         let mut reader = Reader::new(&format!("options.thresholds['{key}']"), fields, mistakes);
         let abort_on_fail = reader.flag("abortOnFail").unwrap_or(false);
         let delay_abort_s = reader.duration("delayAbortEval").unwrap_or_default().as_secs_f64();
         let source = reader.text("threshold");
         self.warnings.extend(reader.unknown());
         match source {
-            Some(source) => self.thresholds.push(Threshold { abort_on_fail, delay_abort_s, ..Threshold::parse(key, &source)? }),
+            Some(source) => self.thresholds.push(Threshold {
+                abort_on_fail,
+                delay_abort_s,
+                ..Threshold::parse(key, &source)?
+            }),
             None if fields.get("threshold").is_some_and(|value| !value.is_null()) => {} // said by the reader
             None => return Err(format!("'{key}': the field 'threshold' is missing")),
         }
@@ -78,7 +94,9 @@ mod tests {
 
     #[test]
     fn one_without_a_condition_is_shown_and_judges_nothing() {
-        let options = Options::from_json(&json!({"thresholds": {"a{sub:one}": [], "b": ["count>0"]}})).unwrap();
+        let options =
+            Options::from_json(&json!({"thresholds": {"a{sub:one}": [], "b": ["count>0"]}}))
+                .unwrap();
         let tags = vec![("sub".to_owned(), "one".to_owned())];
         assert_eq!(options.shown, [Shown { key: "a{sub:one}".into(), metric: "a".into(), tags }]);
         assert_eq!(options.thresholds.len(), 1);
@@ -93,13 +111,20 @@ mod tests {
             Options::from_json(&json!({"thresholds": {"checks": [row]}}))
         };
         let mistakes = with(json!({"abortOnFail": "yes"})).unwrap_err();
-        assert_eq!(mistakes, ["options.thresholds['checks'].abortOnFail: \"yes\" is not true or false"]);
+        assert_eq!(
+            mistakes,
+            ["options.thresholds['checks'].abortOnFail: \"yes\" is not true or false"]
+        );
         let options = with(json!({"abortonfail": true, "delayAbortEval": "5s"})).unwrap();
         assert!(options.thresholds[0].delay_abort_s == 5.0 && !options.thresholds[0].abort_on_fail);
         let known = "unknown; known are abortOnFail, delayAbortEval, threshold";
-        assert_eq!(options.warnings, [format!("options.thresholds['checks'].abortonfail: {known}")]);
+        assert_eq!(
+            options.warnings,
+            [format!("options.thresholds['checks'].abortonfail: {known}")]
+        );
         for row in [json!({}), json!({"threshold": null, "abortOnFail": true})] {
-            assert!(Options::from_json(&json!({"thresholds": {"checks": [row]}})).unwrap_err()[0].contains("'threshold' is missing"));
+            assert!(Options::from_json(&json!({"thresholds": {"checks": [row]}})).unwrap_err()[0]
+                .contains("'threshold' is missing"));
         }
     }
 }

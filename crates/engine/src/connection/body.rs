@@ -36,15 +36,24 @@ fn over(limit: TooLarge) -> io::Error {
 
 impl Connection {
     /// The body, which claims what it takes; without a claim it is thrown away.
-    pub(super) async fn read_body(&mut self, framing: Framing, claim: Option<&mut Claim>) -> io::Result<Bytes> {
+    pub(super) async fn read_body(
+        &mut self,
+        framing: Framing,
+        claim: Option<&mut Claim>,
+    ) -> io::Result<Bytes> {
         match framing {
             Framing::Empty => Ok(Bytes::new()),
-            Framing::Length(length) if length <= MOST_BUFFERED_BYTES => self.read_length(length, claim).await,
+            Framing::Length(length) if length <= MOST_BUFFERED_BYTES => {
+                self.read_length(length, claim).await
+            }
             _ => {
                 let mut body = Body { bytes: Gathered::default(), claim };
                 match framing {
                     Framing::Length(length) => {
-                        body.claim.as_ref().map_or(Ok(()), |claim| claim.admits(length)).map_err(over)?;
+                        body.claim
+                            .as_ref()
+                            .map_or(Ok(()), |claim| claim.admits(length))
+                            .map_err(over)?;
                         self.read_part(length, &mut body).await?;
                     }
                     Framing::Chunked => self.read_chunks(&mut body).await?,
@@ -135,8 +144,15 @@ impl Connection {
             }
             let name = line.split(|byte| *byte == b':').next().unwrap_or_default();
             let goes_on = matches!(line[0], b' ' | b'\t');
-            if !goes_on && (name.len() == line.len() || name.is_empty() || name.iter().any(|byte| !byte.is_ascii_graphic())) {
-                return Err(invalid(&format!("the response's trailer has a malformed line: {}", shown(&line))));
+            if !goes_on
+                && (name.len() == line.len()
+                    || name.is_empty()
+                    || name.iter().any(|byte| !byte.is_ascii_graphic()))
+            {
+                return Err(invalid(&format!(
+                    "the response's trailer has a malformed line: {}",
+                    shown(&line)
+                )));
             }
         }
     }
@@ -144,7 +160,8 @@ impl Connection {
     async fn read_line(&mut self, most_bytes: usize) -> io::Result<Bytes> {
         let mut seen = 0;
         loop {
-            let end = self.buffer[seen..].windows(2).position(|pair| pair == b"\r\n").map(|at| seen + at);
+            let end =
+                self.buffer[seen..].windows(2).position(|pair| pair == b"\r\n").map(|at| seen + at);
             if let Some(end) = end.filter(|end| *end <= most_bytes) {
                 let line = self.buffer.split_to(end).freeze();
                 self.buffer.advance(2);
@@ -154,7 +171,10 @@ impl Connection {
                 return Err(invalid("chunked line ends with bare LF"));
             }
             if end.is_some() || self.buffer.len() > most_bytes + 1 {
-                return Err(invalid(&format!("the response has a line over {} KiB in its chunks", most_bytes >> 10)));
+                return Err(invalid(&format!(
+                    "the response has a line over {} KiB in its chunks",
+                    most_bytes >> 10
+                )));
             }
             seen = self.buffer.len().saturating_sub(1);
             self.fill().await?;

@@ -27,7 +27,10 @@ impl LastHead {
     /// What the head at the start of the buffer says; `None` when it is not complete yet.
     pub fn read(&mut self, buffer: &[u8], method: &str) -> io::Result<Option<ResponseHead>> {
         let of_head_request = method == "HEAD";
-        if self.says.is_some() && self.of_head_request == of_head_request && buffer.starts_with(&self.bytes) {
+        if self.says.is_some()
+            && self.of_head_request == of_head_request
+            && buffer.starts_with(&self.bytes)
+        {
             return Ok(self.says);
         }
         let head = parse(buffer, method)?;
@@ -104,7 +107,11 @@ fn parse(buffer: &[u8], method: &str) -> io::Result<Option<ResponseHead>> {
     }
 }
 
-fn read(parsed: httparse::Result<usize>, response: &httparse::Response<'_, '_>, method: &str) -> io::Result<Option<ResponseHead>> {
+fn read(
+    parsed: httparse::Result<usize>,
+    response: &httparse::Response<'_, '_>,
+    method: &str,
+) -> io::Result<Option<ResponseHead>> {
     let length = match parsed {
         Ok(httparse::Status::Complete(length)) => length,
         Ok(httparse::Status::Partial) => return Ok(None),
@@ -121,7 +128,9 @@ fn read(parsed: httparse::Result<usize>, response: &httparse::Response<'_, '_>, 
             let value = header.value.trim_ascii();
             if let Some(known) = body_length.filter(|known| *known != value) {
                 let got = format!("got [{} {}]", shown(known), shown(value));
-                return Err(invalid(&format!("http: message cannot contain multiple Content-Length headers; {got}")));
+                return Err(invalid(&format!(
+                    "http: message cannot contain multiple Content-Length headers; {got}"
+                )));
             }
             body_length = Some(value);
         } else if named("transfer-encoding") && http11 {
@@ -130,7 +139,11 @@ fn read(parsed: httparse::Result<usize>, response: &httparse::Response<'_, '_>, 
             }
             transfer = Some(header.value.trim_ascii());
         } else if named("connection") {
-            keep_alive = if http11 { !says(header.value, "close") } else { says(header.value, "keep-alive") };
+            keep_alive = if http11 {
+                !says(header.value, "close")
+            } else {
+                says(header.value, "keep-alive")
+            };
         } else if named("content-encoding") {
             is_coded = true;
         } else if named("location") {
@@ -138,16 +151,32 @@ fn read(parsed: httparse::Result<usize>, response: &httparse::Response<'_, '_>, 
         }
     }
     let framing = framing(method, status, transfer, body_length)?;
-    Ok(Some(ResponseHead { length, status, http11, keep_alive, is_coded, moves, is_folded, framing }))
+    Ok(Some(ResponseHead {
+        length,
+        status,
+        http11,
+        keep_alive,
+        is_coded,
+        moves,
+        is_folded,
+        framing,
+    }))
 }
 
-fn framing(method: &str, status: u16, transfer: Option<&[u8]>, length: Option<&[u8]>) -> io::Result<Framing> {
+fn framing(
+    method: &str,
+    status: u16,
+    transfer: Option<&[u8]>,
+    length: Option<&[u8]>,
+) -> io::Result<Framing> {
     if method == "HEAD" || (100..200).contains(&status) || status == 204 || status == 304 {
         return Ok(Framing::Empty);
     }
     match (transfer, length) {
         (Some(coding), _) if coding.eq_ignore_ascii_case(b"chunked") => Ok(Framing::Chunked),
-        (Some(coding), _) => Err(invalid(&format!("unsupported transfer encoding: {}", shown(coding)))),
+        (Some(coding), _) => {
+            Err(invalid(&format!("unsupported transfer encoding: {}", shown(coding))))
+        }
         (None, Some(length)) => content_length(length).map(Framing::Length),
         (None, None) => Ok(Framing::UntilClose),
     }
@@ -159,7 +188,9 @@ fn says(value: &[u8], word: &str) -> bool {
 }
 
 fn content_length(value: &[u8]) -> io::Result<usize> {
-    let text = std::str::from_utf8(value).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+    let text = std::str::from_utf8(value)
+        .ok()
+        .filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
     let wrong = || invalid(&format!("bad Content-Length {}", shown(value)));
     text.and_then(|text| text.parse().ok()).ok_or_else(wrong)
 }
@@ -167,7 +198,9 @@ fn content_length(value: &[u8]) -> io::Result<usize> {
 /// The size that a chunk's line states: hexadecimal digits, then perhaps an extension (RFC 9112, section 7.1).
 pub fn chunk_size(line: &[u8]) -> io::Result<usize> {
     let digits = line.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii_end();
-    let text = std::str::from_utf8(digits).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    let text = std::str::from_utf8(digits)
+        .ok()
+        .filter(|text| text.bytes().all(|byte| byte.is_ascii_hexdigit()));
     let size = text.and_then(|text| usize::from_str_radix(text, 16).ok());
     size.ok_or_else(|| invalid(&format!("invalid byte in chunk length: {}", shown(line))))
 }
@@ -199,7 +232,10 @@ mod tests {
     #[test]
     fn a_known_head_says_the_same_again_and_another_one_is_read() {
         let mut last = LastHead::default();
-        let response = |length: usize| format!("HTTP/1.1 200 OK\r\nDate: today\r\nContent-Length: {length}\r\n\r\nbody").into_bytes();
+        let response = |length: usize| {
+            format!("HTTP/1.1 200 OK\r\nDate: today\r\nContent-Length: {length}\r\n\r\nbody")
+                .into_bytes()
+        };
         for wanted in [5, 5, 6, 5] {
             let head = last.read(&response(wanted), "GET").unwrap();
             assert_eq!((head.unwrap().status, length(head)), (200, Some(wanted)));
@@ -214,7 +250,9 @@ mod tests {
 
     fn of(headers: &str) -> Result<Framing, String> {
         let head = format!("HTTP/1.1 200 OK\r\n{headers}\r\n");
-        parse(head.as_bytes(), "GET").map(|head| head.unwrap().framing).map_err(|error| error.to_string())
+        parse(head.as_bytes(), "GET")
+            .map(|head| head.unwrap().framing)
+            .map_err(|error| error.to_string())
     }
 
     #[test]
@@ -223,42 +261,77 @@ mod tests {
         assert_eq!(of("Content-Length: 5\r\nTransfer-Encoding: Chunked\r\n"), Ok(Framing::Chunked));
         assert_eq!(of(""), Ok(Framing::UntilClose));
         for (headers, what) in [
-            ("Content-Length: 5\r\nContent-Length: 6\r\n", "multiple Content-Length headers; got [\"5\" \"6\"]"),
+            (
+                "Content-Length: 5\r\nContent-Length: 6\r\n",
+                "multiple Content-Length headers; got [\"5\" \"6\"]",
+            ),
             ("Content-Length: +5\r\n", "bad Content-Length \"+5\""),
             ("Content-Length: 5, 5\r\n", "bad Content-Length \"5, 5\""),
             ("Content-Length: -1\r\n", "bad Content-Length \"-1\""),
             ("Content-Length: 99999999999999999999\r\n", "bad Content-Length"),
             ("Content-Length: \r\n", "bad Content-Length \"\""),
-            ("Transfer-Encoding: gzip, chunked\r\n", "unsupported transfer encoding: \"gzip, chunked\""),
+            (
+                "Transfer-Encoding: gzip, chunked\r\n",
+                "unsupported transfer encoding: \"gzip, chunked\"",
+            ),
             ("Transfer-Encoding: xchunked\r\n", "unsupported transfer encoding"),
-            ("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", "several Transfer-Encodings"),
+            (
+                "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n",
+                "several Transfer-Encodings",
+            ),
         ] {
-            assert!(of(headers).is_err_and(|error| error.contains(what)), "{headers}: {:?}", of(headers));
+            assert!(
+                of(headers).is_err_and(|error| error.contains(what)),
+                "{headers}: {:?}",
+                of(headers)
+            );
         }
     }
 
     #[test]
     fn sizes_of_chunks_are_digits_and_nothing_else() {
-        for (line, size) in [("0", 0), ("1a", 26), ("1A;x=y", 26), ("5 ", 5), ("5\t;x", 5), ("ffffffffffffffff", usize::MAX)] {
+        for (line, size) in [
+            ("0", 0),
+            ("1a", 26),
+            ("1A;x=y", 26),
+            ("5 ", 5),
+            ("5\t;x", 5),
+            ("ffffffffffffffff", usize::MAX),
+        ] {
             assert_eq!(chunk_size(line.as_bytes()).unwrap(), size, "{line}");
         }
-        for line in ["", "+3", "-3", " 3", "0x3", "3g", ";x", "1ffffffffffffffff", "3\nabc", "\u{663}"] {
+        for line in
+            ["", "+3", "-3", " 3", "0x3", "3g", ";x", "1ffffffffffffffff", "3\nabc", "\u{663}"]
+        {
             assert!(chunk_size(line.as_bytes()).is_err(), "{line:?}");
         }
     }
 
     #[test]
     fn a_head_may_have_any_number_of_headers_within_its_length() {
-        let head = |count: usize| format!("HTTP/1.1 200 OK\r\n{}\r\n", "a: b\r\n".repeat(count)).into_bytes();
+        let head = |count: usize| {
+            format!("HTTP/1.1 200 OK\r\n{}\r\n", "a: b\r\n".repeat(count)).into_bytes()
+        };
         let mut last = LastHead::default();
         for count in [0, 127, 128, 129, 1000, 10_900] {
-            assert_eq!(last.read(&head(count), "GET").unwrap().unwrap().length, head(count).len(), "{count}");
-            assert!(last.read(&head(count)[..head(count).len() - 1], "GET").unwrap().is_none(), "{count}");
+            assert_eq!(
+                last.read(&head(count), "GET").unwrap().unwrap().length,
+                head(count).len(),
+                "{count}"
+            );
+            assert!(
+                last.read(&head(count)[..head(count).len() - 1], "GET").unwrap().is_none(),
+                "{count}"
+            );
         }
         for count in [10_930, 100_000] {
             let whole = head(count);
             for bytes in [whole.as_slice(), &whole[..whole.len() - 1], &whole[..MOST_BYTES + 1]] {
-                assert_eq!(last.read(bytes, "GET").unwrap_err().to_string(), "the response's head is over 64 KiB", "{count}");
+                assert_eq!(
+                    last.read(bytes, "GET").unwrap_err().to_string(),
+                    "the response's head is over 64 KiB",
+                    "{count}"
+                );
             }
         }
     }

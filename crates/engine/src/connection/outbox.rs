@@ -39,7 +39,14 @@ impl Outbox {
             }
         };
         self.written = written as u64;
-        self.parts = [if written == first.len() { Bytes::new() } else { Bytes::copy_from_slice(&first[written..]) }, second];
+        self.parts = [
+            if written == first.len() {
+                Bytes::new()
+            } else {
+                Bytes::copy_from_slice(&first[written..])
+            },
+            second,
+        ];
         Ok(())
     }
 
@@ -64,7 +71,11 @@ impl Outbox {
         }
     }
 
-    fn poll_to<S: AsyncWrite>(&mut self, mut stream: Pin<&mut S>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+    fn poll_to<S: AsyncWrite>(
+        &mut self,
+        mut stream: Pin<&mut S>,
+        context: &mut Context<'_>,
+    ) -> Poll<io::Result<()>> {
         while let Some(part) = self.parts.iter_mut().find(|part| !part.is_empty()) {
             let written = std::task::ready!(stream.as_mut().poll_write(context, part))?;
             if written == 0 {

@@ -29,8 +29,12 @@ struct Loopback {
 
 impl Loopback {
     fn new() -> Self {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port of the loopback");
-        Self { runtime: Builder::new_current_thread().enable_all().build().expect("a runtime"), listener }
+        let listener =
+            TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port of the loopback");
+        Self {
+            runtime: Builder::new_current_thread().enable_all().build().expect("a runtime"),
+            listener,
+        }
     }
 
     /// What becomes of bytes that come in these pieces, after which the server closes.
@@ -52,9 +56,17 @@ impl Loopback {
             checks_coding: false,
             follows_redirects: false,
         };
-        let allowance = Allowance::new(BodyLimits { one_bytes: usize::MAX, vu_bytes: usize::MAX, run: RunLimit::new(usize::MAX) });
+        let allowance = Allowance::new(BodyLimits {
+            one_bytes: usize::MAX,
+            vu_bytes: usize::MAX,
+            run: RunLimit::new(usize::MAX),
+        });
         self.runtime.block_on(async {
-            let mut connection = Connection::new(Stream::Plain(TcpStream::from_std(client).expect("a socket of the runtime")), address, None);
+            let mut connection = Connection::new(
+                Stream::Plain(TcpStream::from_std(client).expect("a socket of the runtime")),
+                address,
+                None,
+            );
             let mut timings = Timings::default();
             let write = async move {
                 for piece in pieces {
@@ -66,9 +78,12 @@ impl Loopback {
                 server
             };
             let outgoing = Outgoing { request: &request, message: None, allowance: &allowance };
-            let (read, _server) = tokio::join!(connection.exchange(outgoing, Instant::now(), &mut timings), write);
+            let (read, _server) =
+                tokio::join!(connection.exchange(outgoing, Instant::now(), &mut timings), write);
             match read {
-                Ok((response, reuse)) => Ok((response.status, response.body.to_vec(), reuse, response.bytes_received)),
+                Ok((response, reuse)) => {
+                    Ok((response.status, response.body.to_vec(), reuse, response.bytes_received))
+                }
                 Err(error) => Err(format!("{:?} {error}", error.kind())),
             }
         })
@@ -76,7 +91,8 @@ impl Loopback {
 }
 
 fn cut<'a>(bytes: &'a [u8], cuts: &[Index]) -> Vec<&'a [u8]> {
-    let mut places: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).chain([0, bytes.len()]).collect();
+    let mut places: Vec<usize> =
+        cuts.iter().map(|cut| cut.index(bytes.len() + 1)).chain([0, bytes.len()]).collect();
     places.sort_unstable();
     places.dedup();
     places.windows(2).map(|pair| &bytes[pair[0]..pair[1]]).collect()
@@ -98,39 +114,50 @@ fn responses() -> impl Strategy<Value = Sent> {
     let extension = select(&["", ";a=b", " ", ";q=\"x y\""][..]);
     let trailer = select(&["", "X-Sum: 1\r\n", "A: 1\r\nB: 2\r\n"][..]);
     let kind = (0..3_u8, any::<bool>(), any::<bool>(), 0..3_usize);
-    (kind, select(&[200_u16, 201, 404, 500, 301, 999][..]), body, extra, sizes, extension, trailer).prop_map(
-        |((framing, old, closes, continues), status, body, extra, sizes, extension, trailer)| {
-            let chunked = framing == 1 && !old;
-            let version = if old { "HTTP/1.0" } else { "HTTP/1.1" };
-            let mut bytes = "HTTP/1.1 100 Continue\r\nX: y\r\n\r\n".repeat(continues).into_bytes();
-            bytes.extend(format!("{version} {status} Some words\r\n").bytes());
-            for (name, value) in extra {
-                bytes.extend(format!("X-{name}: {value}\r\n").bytes());
-            }
-            if closes {
-                bytes.extend(b"connection: Close\r\n");
-            }
-            if chunked {
-                bytes.extend(b"Transfer-Encoding: chunked\r\n\r\n");
-                let (mut rest, mut sizes) = (body.as_slice(), sizes.iter().cycle());
-                while !rest.is_empty() {
-                    let (chunk, after) = rest.split_at(sizes.next().copied().unwrap_or(1).min(rest.len()));
-                    bytes.extend(format!("{:x}{extension}\r\n", chunk.len()).bytes());
-                    bytes.extend_from_slice(chunk);
+    (kind, select(&[200_u16, 201, 404, 500, 301, 999][..]), body, extra, sizes, extension, trailer)
+        .prop_map(
+            |(
+                (framing, old, closes, continues),
+                status,
+                body,
+                extra,
+                sizes,
+                extension,
+                trailer,
+            )| {
+                let chunked = framing == 1 && !old;
+                let version = if old { "HTTP/1.0" } else { "HTTP/1.1" };
+                let mut bytes =
+                    "HTTP/1.1 100 Continue\r\nX: y\r\n\r\n".repeat(continues).into_bytes();
+                bytes.extend(format!("{version} {status} Some words\r\n").bytes());
+                for (name, value) in extra {
+                    bytes.extend(format!("X-{name}: {value}\r\n").bytes());
+                }
+                if closes {
+                    bytes.extend(b"connection: Close\r\n");
+                }
+                if chunked {
+                    bytes.extend(b"Transfer-Encoding: chunked\r\n\r\n");
+                    let (mut rest, mut sizes) = (body.as_slice(), sizes.iter().cycle());
+                    while !rest.is_empty() {
+                        let (chunk, after) =
+                            rest.split_at(sizes.next().copied().unwrap_or(1).min(rest.len()));
+                        bytes.extend(format!("{:x}{extension}\r\n", chunk.len()).bytes());
+                        bytes.extend_from_slice(chunk);
+                        bytes.extend(b"\r\n");
+                        rest = after;
+                    }
+                    bytes.extend(format!("0{extension}\r\n{trailer}\r\n").bytes());
+                } else {
+                    if framing != 2 {
+                        bytes.extend(format!("content-length:  {} \r\n", body.len()).bytes());
+                    }
                     bytes.extend(b"\r\n");
-                    rest = after;
+                    bytes.extend_from_slice(&body);
                 }
-                bytes.extend(format!("0{extension}\r\n{trailer}\r\n").bytes());
-            } else {
-                if framing != 2 {
-                    bytes.extend(format!("content-length:  {} \r\n", body.len()).bytes());
-                }
-                bytes.extend(b"\r\n");
-                bytes.extend_from_slice(&body);
-            }
-            Sent { bytes, status, body, reuse: !old && !closes && (chunked || framing != 2) }
-        },
-    )
+                Sent { bytes, status, body, reuse: !old && !closes && (chunked || framing != 2) }
+            },
+        )
 }
 
 /// A right response with bytes changed, taken out, doubled or put in.
@@ -172,24 +199,44 @@ fn cuts() -> impl Strategy<Value = Vec<Index>> {
 #[test]
 fn a_right_response_is_read_as_it_was_meant_however_it_arrives() {
     let loopback = Loopback::new();
-    holds("HTTP/1.1 reader, right responses", &(responses(), cuts(), any::<bool>()), |(sent, cuts, discard)| {
-        let (status, body, reuse, received) = loopback.read("GET", discard, &cut(&sent.bytes, &cuts)).map_err(TestCaseError::fail)?;
-        prop_assert_eq!((status, reuse, received), (sent.status, sent.reuse, sent.bytes.len() as u64));
-        prop_assert_eq!(body, if discard { Vec::new() } else { sent.body });
-        Ok(())
-    });
+    holds(
+        "HTTP/1.1 reader, right responses",
+        &(responses(), cuts(), any::<bool>()),
+        |(sent, cuts, discard)| {
+            let (status, body, reuse, received) = loopback
+                .read("GET", discard, &cut(&sent.bytes, &cuts))
+                .map_err(TestCaseError::fail)?;
+            prop_assert_eq!(
+                (status, reuse, received),
+                (sent.status, sent.reuse, sent.bytes.len() as u64)
+            );
+            prop_assert_eq!(body, if discard { Vec::new() } else { sent.body });
+            Ok(())
+        },
+    );
 }
 
 #[test]
 fn a_broken_response_is_the_same_result_however_it_arrives() {
     let loopback = Loopback::new();
-    holds("HTTP/1.1 reader, broken responses", &(broken(), cuts(), select(&["GET", "HEAD"][..])), |(bytes, cuts, method)| {
-        // Bytes behind the response are received with it or later, so their number may differ.
-        let without_count = |read: Read| read.map(|(status, body, reuse, _)| (status, body, reuse));
-        let whole = without_count(loopback.read(method, false, &[&bytes]));
-        prop_assert_eq!(&without_count(loopback.read(method, false, &cut(&bytes, &cuts))), &whole);
-        let discarded = without_count(loopback.read(method, true, &cut(&bytes, &cuts)));
-        prop_assert_eq!(discarded.map(|(status, _, reuse)| (status, reuse)), whole.map(|(status, _, reuse)| (status, reuse)));
-        Ok(())
-    });
+    holds(
+        "HTTP/1.1 reader, broken responses",
+        &(broken(), cuts(), select(&["GET", "HEAD"][..])),
+        |(bytes, cuts, method)| {
+            // Bytes behind the response are received with it or later, so their number may differ.
+            let without_count =
+                |read: Read| read.map(|(status, body, reuse, _)| (status, body, reuse));
+            let whole = without_count(loopback.read(method, false, &[&bytes]));
+            prop_assert_eq!(
+                &without_count(loopback.read(method, false, &cut(&bytes, &cuts))),
+                &whole
+            );
+            let discarded = without_count(loopback.read(method, true, &cut(&bytes, &cuts)));
+            prop_assert_eq!(
+                discarded.map(|(status, _, reuse)| (status, reuse)),
+                whole.map(|(status, _, reuse)| (status, reuse))
+            );
+            Ok(())
+        },
+    );
 }

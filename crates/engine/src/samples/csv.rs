@@ -26,15 +26,20 @@ struct Columns {
 
 impl Columns {
     fn new(metric: &Metric, tags: &Tags, carried: &[&'static str]) -> Self {
-        let (system, extra): (Vec<_>, Vec<_>) = k6_tags(tags, carried).into_iter().partition(|(key, _)| carried.contains(key));
+        let (system, extra): (Vec<_>, Vec<_>) =
+            k6_tags(tags, carried).into_iter().partition(|(key, _)| carried.contains(key));
         let mut after = String::new();
         for name in carried {
             let value = system.iter().find(|(key, _)| key == name).map_or("", |(_, value)| *value);
             after.push(',');
             after.push_str(&field(value));
         }
-        let extra: Vec<String> = extra.iter().map(|(key, value)| format!("{key}={value}")).collect();
-        Self { before: field(&metric.name).into_owned(), after: format!("{after},{},", field(&extra.join("&"))) }
+        let extra: Vec<String> =
+            extra.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        Self {
+            before: field(&metric.name).into_owned(),
+            after: format!("{after},{},", field(&extra.join("&"))),
+        }
     }
 }
 
@@ -65,7 +70,9 @@ impl Format for Csv {
         self.ending.push(b'\n');
         let known = self.columns.of(taken);
         for (metric, value) in taken.values {
-            let make = || Columns::new(&taken.source.metrics[*metric as usize], taken.tags(), &self.carried);
+            let make = || {
+                Columns::new(&taken.source.metrics[*metric as usize], taken.tags(), &self.carried)
+            };
             let columns = known[*metric as usize].get_or_insert_with(make);
             self.text.put(columns.before.as_bytes());
             self.text.put(self.second.1.as_bytes());
@@ -98,7 +105,13 @@ mod tests {
 
     #[test]
     fn fields_are_quoted_where_they_must_be() {
-        for (text, wanted) in [("a", "a"), ("a,b", "\"a,b\""), ("a \"b\"", "\"a \"\"b\"\"\""), ("a\nb", "\"a\nb\""), ("", "")] {
+        for (text, wanted) in [
+            ("a", "a"),
+            ("a,b", "\"a,b\""),
+            ("a \"b\"", "\"a \"\"b\"\"\""),
+            ("a\nb", "\"a\nb\""),
+            ("", ""),
+        ] {
             assert_eq!(field(text), wanted);
         }
     }

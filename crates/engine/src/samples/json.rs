@@ -63,9 +63,15 @@ impl Json {
 
 impl Line {
     fn new(metric: &Metric, tags: &Tags, carried: &[&'static str]) -> Self {
-        let tags: serde_json::Map<String, Value> = k6_tags(tags, carried).into_iter().map(|(key, value)| (key.to_owned(), json!(value))).collect();
+        let tags: serde_json::Map<String, Value> = k6_tags(tags, carried)
+            .into_iter()
+            .map(|(key, value)| (key.to_owned(), json!(value)))
+            .collect();
         Self {
-            before: format!("{{\"metric\":{},\"type\":\"Point\",\"data\":{{\"time\":\"", json!(metric.name)),
+            before: format!(
+                "{{\"metric\":{},\"type\":\"Point\",\"data\":{{\"time\":\"",
+                json!(metric.name)
+            ),
             after: format!(",\"tags\":{}", Value::Object(tags)),
         }
     }
@@ -79,10 +85,15 @@ impl Format for Json {
         self.end_lines(taken.at.origin)?;
         let known = self.lines.of(taken);
         for (metric, value) in taken.values {
-            let (metric, known) = (&taken.source.metrics[*metric as usize], &mut known[*metric as usize]);
+            let (metric, known) =
+                (&taken.source.metrics[*metric as usize], &mut known[*metric as usize]);
             if known.is_none() && !self.defined.contains(&metric.name) {
                 self.defined.insert(metric.name.clone());
-                writeln!(self.text.bytes, "{}", definition(metric, &self.thresholds, &self.cleaner))?;
+                writeln!(
+                    self.text.bytes,
+                    "{}",
+                    definition(metric, &self.thresholds, &self.cleaner)
+                )?;
             }
             let line = known.get_or_insert_with(|| Line::new(metric, taken.tags(), &self.carried));
             self.text.put(line.before.as_bytes());
@@ -106,9 +117,18 @@ impl Format for Json {
 
 /// A metric with its thresholds: those of tags are submetrics.
 fn definition(metric: &Metric, thresholds: &[Threshold], cleaner: &Cleaner) -> Value {
-    let own: Vec<&Threshold> = thresholds.iter().filter(|threshold| threshold.metric == metric.name).collect();
-    let plain: Vec<&str> = own.iter().filter(|threshold| threshold.tags.is_empty()).map(|threshold| threshold.source.as_str()).collect();
-    let mut keys: Vec<&str> = own.iter().filter(|threshold| !threshold.tags.is_empty()).map(|threshold| threshold.key.as_str()).collect();
+    let own: Vec<&Threshold> =
+        thresholds.iter().filter(|threshold| threshold.metric == metric.name).collect();
+    let plain: Vec<&str> = own
+        .iter()
+        .filter(|threshold| threshold.tags.is_empty())
+        .map(|threshold| threshold.source.as_str())
+        .collect();
+    let mut keys: Vec<&str> = own
+        .iter()
+        .filter(|threshold| !threshold.tags.is_empty())
+        .map(|threshold| threshold.key.as_str())
+        .collect();
     if metric.name == "http_req_duration" {
         keys.insert(0, "http_req_duration{expected_response:true}");
     }
@@ -117,8 +137,10 @@ fn definition(metric: &Metric, thresholds: &[Threshold], cleaner: &Cleaner) -> V
         .iter()
         .map(|key| {
             let suffix = key.split_once('{').map_or("", |(_, rest)| rest.trim_end_matches('}'));
-            let tags = plimsoll_core::threshold::parse_key(key).map(|(_, tags)| tags).unwrap_or_default();
-            let tags = tags.iter().map(|(key, value)| (cleaner.text(key), json!(cleaner.tag(key, value))));
+            let tags =
+                plimsoll_core::threshold::parse_key(key).map(|(_, tags)| tags).unwrap_or_default();
+            let tags =
+                tags.iter().map(|(key, value)| (cleaner.text(key), json!(cleaner.tag(key, value))));
             let tags: serde_json::Map<String, Value> = tags.collect();
             json!({"name": cleaner.text(key), "suffix": cleaner.text(suffix), "tags": tags})
         })
@@ -139,7 +161,9 @@ impl std::fmt::Display for Number {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.0 {
             value if !value.is_finite() => formatter.write_str("null"),
-            value if value != 0.0 && (value.abs() < 1e-6 || value.abs() >= 1e21) => write!(formatter, "{value:e}"),
+            value if value != 0.0 && (value.abs() < 1e-6 || value.abs() >= 1e21) => {
+                write!(formatter, "{value:e}")
+            }
             value => write!(formatter, "{value}"),
         }
     }
@@ -155,7 +179,8 @@ struct Second {
 
 impl Second {
     fn write(&mut self, text: &mut Vec<u8>, time_ns: i64) {
-        let (epoch_s, rest_ns) = (time_ns.div_euclid(1_000_000_000), time_ns.rem_euclid(1_000_000_000));
+        let (epoch_s, rest_ns) =
+            (time_ns.div_euclid(1_000_000_000), time_ns.rem_euclid(1_000_000_000));
         if self.epoch_s != Some(epoch_s) {
             self.epoch_s = Some(epoch_s);
             (self.text, self.zone) = local(epoch_s);
@@ -195,7 +220,11 @@ fn local(epoch_s: i64) -> (String, String) {
     );
     let minutes = parts.tm_gmtoff / 60;
     let sign = if minutes < 0 { '-' } else { '+' };
-    let zone = if minutes == 0 { "Z".to_owned() } else { format!("{sign}{:02}:{:02}", minutes.abs() / 60, minutes.abs() % 60) };
+    let zone = if minutes == 0 {
+        "Z".to_owned()
+    } else {
+        format!("{sign}{:02}:{:02}", minutes.abs() / 60, minutes.abs() % 60)
+    };
     (text, zone)
 }
 
@@ -205,7 +234,15 @@ mod tests {
 
     #[test]
     fn numbers_are_those_of_json() {
-        for (value, text) in [(1.0, "1"), (0.1, "0.1"), (-0.5, "-0.5"), (1e-9, "1e-9"), (1e300, "1e300"), (f64::NAN, "null"), (0.0, "0")] {
+        for (value, text) in [
+            (1.0, "1"),
+            (0.1, "0.1"),
+            (-0.5, "-0.5"),
+            (1e-9, "1e-9"),
+            (1e300, "1e300"),
+            (f64::NAN, "null"),
+            (0.0, "0"),
+        ] {
             assert_eq!(Number(value).to_string(), text);
             assert!(serde_json::from_str::<Value>(text).is_ok());
         }
@@ -213,7 +250,11 @@ mod tests {
 
     #[test]
     fn a_time_has_its_digits_without_trailing_zeros() {
-        for (time_ns, ending) in [(1_795_300_548_465_255_648, ".465255648"), (1_795_300_548_500_000_000, ".5"), (1_795_300_548_000_000_000, "")] {
+        for (time_ns, ending) in [
+            (1_795_300_548_465_255_648, ".465255648"),
+            (1_795_300_548_500_000_000, ".5"),
+            (1_795_300_548_000_000_000, ""),
+        ] {
             let (mut written, mut second) = (Vec::new(), Second::default());
             second.write(&mut written, time_ns);
             let (text, zone) = local(1_795_300_548);

@@ -38,11 +38,25 @@ impl Parquet {
     pub fn new(file: File, options: &Options) -> io::Result<Self> {
         let carried = options.system_tags.indexed_names();
         let schema = schema(&carried).map_err(failed)?;
-        let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).set_statistics_enabled(EnabledStatistics::None);
-        let properties = properties.set_column_statistics_enabled(ColumnPath::from("time"), EnabledStatistics::Chunk).build();
-        let writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties)).map_err(failed)?;
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::SNAPPY)
+            .set_statistics_enabled(EnabledStatistics::None);
+        let properties = properties
+            .set_column_statistics_enabled(ColumnPath::from("time"), EnabledStatistics::Chunk)
+            .build();
+        let writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties))
+            .map_err(failed)?;
         let known = PerSeries::new();
-        Ok(Self { writer, carried, times: Vec::new(), values: Vec::new(), origins: Vec::new(), series: Vec::new(), known, texts: Vec::new() })
+        Ok(Self {
+            writer,
+            carried,
+            times: Vec::new(),
+            values: Vec::new(),
+            origins: Vec::new(),
+            series: Vec::new(),
+            known,
+            texts: Vec::new(),
+        })
     }
 
     fn write_group(&mut self) -> Result<(), ParquetError> {
@@ -53,16 +67,21 @@ impl Parquet {
                 0 => writer.typed::<Int64Type>().write_batch(&self.times, None, None)?,
                 2 => writer.typed::<DoubleType>().write_batch(&self.values, None, None)?,
                 3 | 4 => {
-                    let part = |origin: &(u32, u32)| i64::from(if column == 3 { origin.0 } else { origin.1 });
-                    let levels: Vec<i16> = self.origins.iter().map(|origin| i16::from(origin.is_some())).collect();
+                    let part = |origin: &(u32, u32)| {
+                        i64::from(if column == 3 { origin.0 } else { origin.1 })
+                    };
+                    let levels: Vec<i16> =
+                        self.origins.iter().map(|origin| i16::from(origin.is_some())).collect();
                     let values: Vec<i64> = self.origins.iter().flatten().map(part).collect();
                     writer.typed::<Int64Type>().write_batch(&values, Some(&levels), None)?
                 }
                 _ => {
                     let text = if column == 1 { 0 } else { column - 4 };
                     let of = |series: &u32| &self.texts[*series as usize][text];
-                    let values: Vec<ByteArray> = self.series.iter().filter_map(|series| of(series).clone()).collect();
-                    let levels: Vec<i16> = self.series.iter().map(|series| i16::from(of(series).is_some())).collect();
+                    let values: Vec<ByteArray> =
+                        self.series.iter().filter_map(|series| of(series).clone()).collect();
+                    let levels: Vec<i16> =
+                        self.series.iter().map(|series| i16::from(of(series).is_some())).collect();
                     let levels = (column != 1).then_some(levels.as_slice());
                     writer.typed::<ByteArrayType>().write_batch(&values, levels, None)?
                 }
@@ -85,7 +104,11 @@ impl Format for Parquet {
         let known = self.known.of(taken);
         for (metric, value) in taken.values {
             let series = *known[*metric as usize].get_or_insert_with(|| {
-                texts.push(texts_of(&taken.source.metrics[*metric as usize], taken.tags(), carried));
+                texts.push(texts_of(
+                    &taken.source.metrics[*metric as usize],
+                    taken.tags(),
+                    carried,
+                ));
                 texts.len() as u32 - 1
             });
             self.times.push(taken.at.time_ns);
@@ -113,22 +136,35 @@ fn texts_of(metric: &Metric, tags: &Tags, carried: &[&str]) -> Vec<Option<ByteAr
     let mut texts = vec![Some(ByteArray::from(metric.name.as_str()))];
     texts.extend(carried.iter().map(|name| tags.remove(name).map(ByteArray::from)));
     let extra: std::collections::BTreeMap<&str, &str> = tags.into_iter().collect();
-    let extra: serde_json::Map<String, Value> = extra.into_iter().map(|(key, value)| (key.to_owned(), json!(value))).collect();
-    texts.push((!extra.is_empty()).then(|| ByteArray::from(Value::Object(extra).to_string().as_str())));
+    let extra: serde_json::Map<String, Value> =
+        extra.into_iter().map(|(key, value)| (key.to_owned(), json!(value))).collect();
+    texts.push(
+        (!extra.is_empty()).then(|| ByteArray::from(Value::Object(extra).to_string().as_str())),
+    );
     texts
 }
 
 fn schema(carried: &[&str]) -> Result<Type, ParquetError> {
     let text = |name: &str, repetition| {
-        let kind = Type::primitive_type_builder(name, Physical::BYTE_ARRAY).with_logical_type(Some(LogicalType::String));
+        let kind = Type::primitive_type_builder(name, Physical::BYTE_ARRAY)
+            .with_logical_type(Some(LogicalType::String));
         kind.with_repetition(repetition).build()
     };
     let moment = LogicalType::timestamp(true, TimeUnit::NANOS);
-    let count = |name: &str| Type::primitive_type_builder(name, Physical::INT64).with_repetition(Repetition::OPTIONAL).build();
+    let count = |name: &str| {
+        Type::primitive_type_builder(name, Physical::INT64)
+            .with_repetition(Repetition::OPTIONAL)
+            .build()
+    };
     let mut fields = vec![
-        Type::primitive_type_builder("time", Physical::INT64).with_repetition(Repetition::REQUIRED).with_logical_type(Some(moment)).build()?,
+        Type::primitive_type_builder("time", Physical::INT64)
+            .with_repetition(Repetition::REQUIRED)
+            .with_logical_type(Some(moment))
+            .build()?,
         text("metric", Repetition::REQUIRED)?,
-        Type::primitive_type_builder("value", Physical::DOUBLE).with_repetition(Repetition::REQUIRED).build()?,
+        Type::primitive_type_builder("value", Physical::DOUBLE)
+            .with_repetition(Repetition::REQUIRED)
+            .build()?,
         count("vu")?,
         count("iter")?,
     ];
@@ -136,7 +172,9 @@ fn schema(carried: &[&str]) -> Result<Type, ParquetError> {
         fields.push(text(name, Repetition::OPTIONAL)?);
     }
     fields.push(text("extra_tags", Repetition::OPTIONAL)?);
-    Type::group_type_builder("samples").with_fields(fields.into_iter().map(Arc::new).collect()).build()
+    Type::group_type_builder("samples")
+        .with_fields(fields.into_iter().map(Arc::new).collect())
+        .build()
 }
 
 fn failed(error: ParquetError) -> io::Error {
