@@ -5,8 +5,6 @@
 //! fixed range. A bucket's midpoint is at most 0.05 % from any value in it. A few buckets are a list; more live in pages that
 //! are made on first use. Memory depends on the spread of the values and never on how many there were.
 
-use crate::record::finite;
-
 const PAGE_BITS: u32 = 6;
 const PAGE: usize = 1 << PAGE_BITS;
 const SHIFT: u32 = 42;
@@ -16,6 +14,11 @@ const FEW: usize = 32;
 
 /// Pages whose place is remembered: four octaves of neighbours, within which nearly all values of a series lie.
 const NEAR: usize = 64;
+
+/// The number itself; where it would be infinite, as a sum of large ones, the largest that there is. JSON has no infinity.
+pub fn finite(value: f64) -> f64 {
+    value.clamp(f64::MIN, f64::MAX)
+}
 
 #[derive(Clone, Debug)]
 pub struct Histogram {

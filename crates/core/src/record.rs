@@ -9,7 +9,7 @@
 use hashbrown::{Equivalent, HashMap};
 use std::hash::{Hash, Hasher};
 
-use crate::histogram::Histogram;
+use crate::histogram::{finite, Histogram};
 
 pub const MAX_TAG_SETS: usize = 1000;
 const OTHER: &str = "other";
@@ -33,9 +33,13 @@ impl Kind {
     }
 }
 
-/// The number itself; where it would be infinite, as a sum of large ones, the largest that there is. JSON has no infinity.
-pub fn finite(value: f64) -> f64 {
-    value.clamp(f64::MIN, f64::MAX)
+/// What k6 says that the values of a metric are.
+pub fn contains(name: &str, is_time: bool) -> &'static str {
+    match name {
+        _ if is_time => "time",
+        "data_sent" | "data_received" => "data",
+        _ => "default",
+    }
 }
 
 /// The values of a series in an interval.

@@ -20,6 +20,7 @@ use crate::decode::decoded;
 use crate::dial::{Link, Network};
 use crate::failures;
 use crate::http2::Http2;
+use crate::timer::milliseconds;
 
 pub struct Client {
     network: Rc<Network>,
@@ -44,10 +45,6 @@ impl Repeated {
         let message = message(&request);
         Self { request, message }
     }
-}
-
-pub fn milliseconds(from: Instant, to: Instant) -> f64 {
-    to.saturating_duration_since(from).as_secs_f64() * 1000.0
 }
 
 impl Client {

@@ -20,11 +20,11 @@ use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 use tokio_util::either::Either;
 
-use crate::client::milliseconds;
 use crate::proxy::Proxy;
+use crate::timer::milliseconds;
 use crate::traffic::{Counted, Wire};
 use body::MOST_BUFFERED_BYTES;
-pub use head::{too_long, MOST_BYTES as MOST_HEAD_BYTES};
+pub use head::too_long;
 use head::{unfold, Framing, LastHead, ResponseHead};
 use outbox::Outbox;
 

@@ -16,7 +16,6 @@ use tokio_rustls::rustls::{ClientConnection, ProtocolVersion};
 use tokio_rustls::TlsConnector;
 use tokio_util::either::Either;
 
-use crate::client::milliseconds;
 use crate::connection::{Connection, Stream};
 use crate::deadline::Deadlines;
 use crate::failures;
@@ -24,6 +23,7 @@ use crate::http2::Http2;
 use crate::limits;
 use crate::rules::Rules;
 use crate::self_watch::Refusals;
+use crate::timer::milliseconds;
 use crate::tls;
 use crate::traffic::Counted;
 

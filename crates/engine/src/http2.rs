@@ -10,13 +10,13 @@ use bytes::Bytes;
 use h2::client::{ResponseFuture, SendRequest};
 use h2::{RecvStream, SendStream};
 use http::{HeaderName, HeaderValue, Method, Request, Uri};
-use plimsoll_script::allowance::{Allowance, Claim, Gathered, TooLarge};
+use plimsoll_script::allowance::{Allowance, Claim, Gathered, TooLarge, MOST_HEAD_BYTES};
 use plimsoll_script::effect::{code, Failure, Head, HttpRequest, HttpResponse, Timings, Tls};
 use tokio_rustls::client::TlsStream;
 
-use crate::client::milliseconds;
-use crate::connection::{too_long, MOST_HEAD_BYTES};
+use crate::connection::too_long;
 use crate::failures;
+use crate::timer::milliseconds;
 use crate::traffic::{Counted, Traffic};
 
 /// What a server may send before it must wait for us: on one stream, and on all together.

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use percent_encoding::percent_decode_str;
 use plimsoll_core::options::network::IpRange;
 use plimsoll_script::address::Origin;
+use plimsoll_script::allowance::MOST_HEAD_BYTES;
 use plimsoll_script::auth::{basic, Credentials};
 use plimsoll_script::effect::{code, Failure};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -17,7 +18,6 @@ use tokio_socks::tcp::Socks5Stream;
 use tokio_util::either::Either;
 use url::Url;
 
-use crate::connection::MOST_HEAD_BYTES;
 use crate::failures;
 use crate::tls::{server_name, Tls};
 use crate::traffic::{Counted, Wire};

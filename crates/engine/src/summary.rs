@@ -6,7 +6,7 @@ use std::io::IsTerminal;
 use md5::{Digest, Md5};
 use plimsoll_core::histogram::Histogram;
 use plimsoll_core::options::{Options, Shown};
-use plimsoll_core::record::{Kind, Values};
+use plimsoll_core::record::{contains, Kind, Values};
 use plimsoll_core::threshold::{observe, Aggregate, Threshold, Verdict};
 use serde_json::{json, Map, Value};
 
@@ -156,15 +156,6 @@ fn metric_json(
         _ => json!({}),
     };
     json!({"type": kind.name(), "contains": contains(name, is_time), "values": numbers})
-}
-
-/// What k6 says that the values of a metric are.
-pub fn contains(name: &str, is_time: bool) -> &'static str {
-    match name {
-        _ if is_time => "time",
-        "data_sent" | "data_received" => "data",
-        _ => "default",
-    }
 }
 
 /// A statistic of a trend; 0 without samples, as in k6.

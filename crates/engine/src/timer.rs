@@ -3,9 +3,14 @@
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::io::unix::AsyncFd;
+
+/// From one moment to another; 0 where that came first.
+pub fn milliseconds(from: Instant, to: Instant) -> f64 {
+    to.saturating_duration_since(from).as_secs_f64() * 1000.0
+}
 
 pub struct Timer {
     fd: AsyncFd<OwnedFd>,

@@ -12,7 +12,7 @@ use percent_encoding::{percent_decode_str, utf8_percent_encode, AsciiSet, CONTRO
 use url::{Position, Url};
 
 use crate::auth::Credentials;
-use crate::effect::{code, Failure};
+use crate::failure::{code, Failure};
 
 /// Origins remembered on a thread; a script that makes up host names must not fill the memory.
 const MAX_ORIGINS: usize = 1024;

@@ -12,6 +12,8 @@ use thiserror::Error;
 /// More than what test scripts read as text by two orders of magnitude, and little enough that hostile answers to a few
 /// VUs at once fit into a small machine (docs/k6.md, "Bodies without end"). k6 has no limit.
 pub const DEFAULT_MAX_BODY_BYTES: usize = 32 << 20;
+/// A longer head of a response, or trailer, is refused.
+pub const MOST_HEAD_BYTES: usize = 64 << 10;
 /// Bodies up to this do not count against the run's limit, which all threads share.
 const SMALL_BYTES: usize = 1 << 20;
 

@@ -18,6 +18,7 @@ pub mod effect;
 mod encoding;
 mod events;
 mod execution;
+mod failure;
 mod files;
 mod globals;
 mod host;

@@ -1,9 +1,26 @@
 //! The few raw calls of QuickJS that rquickjs' safe ones make dear on the hot path: each of those clones the context
 //! and copies texts. Everything here keeps the reference counts itself.
 
+use std::borrow::Cow;
+
 use rquickjs::{qjs, Ctx, Error, Function, Object, Result, Value};
 
-use crate::values::well_formed;
+/// UTF-8 of what QuickJS has of a text, which writes lone surrogates as three bytes each (WTF-8).
+pub fn well_formed(mut bytes: &[u8]) -> Cow<'_, str> {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return text.into();
+    }
+    let mut text = String::new();
+    while let Err(error) = std::str::from_utf8(bytes) {
+        let (good, rest) = bytes.split_at(error.valid_up_to());
+        text.push_str(&String::from_utf8_lossy(good));
+        text.push(char::REPLACEMENT_CHARACTER);
+        let is_surrogate = matches!(rest, [0xed, 0xa0..=0xbf, 0x80..=0xbf, ..]);
+        bytes = &rest[if is_surrogate { 3 } else { error.error_len().unwrap_or(rest.len()) }..];
+    }
+    text.push_str(&String::from_utf8_lossy(bytes));
+    text.into()
+}
 
 /// A value that this holds a reference to; freed with it.
 pub struct Held {

@@ -6,7 +6,7 @@ use rquickjs::{
     qjs, ArrayBuffer, Ctx, Error, Exception, FromJs, Object, Result, TypedArray, Value,
 };
 
-use crate::raw::{each_property, Text};
+use crate::raw::{each_property, well_formed, Text};
 
 /// Tags of a JavaScript object as text; anything that is not an object has none.
 pub fn tags_of(value: &Value<'_>) -> Result<Vec<(String, String)>> {
@@ -80,23 +80,6 @@ impl<'js> FromJs<'js> for GivenText {
             value.as_string().ok_or_else(|| Error::new_from_js(value.type_name(), "string"))?;
         Ok(Self(text_of_string(text)))
     }
-}
-
-/// UTF-8 of what QuickJS has of a text, which writes lone surrogates as three bytes each (WTF-8).
-pub fn well_formed(mut bytes: &[u8]) -> Cow<'_, str> {
-    if let Ok(text) = std::str::from_utf8(bytes) {
-        return text.into();
-    }
-    let mut text = String::new();
-    while let Err(error) = std::str::from_utf8(bytes) {
-        let (good, rest) = bytes.split_at(error.valid_up_to());
-        text.push_str(&String::from_utf8_lossy(good));
-        text.push(char::REPLACEMENT_CHARACTER);
-        let is_surrogate = matches!(rest, [0xed, 0xa0..=0xbf, 0x80..=0xbf, ..]);
-        bytes = &rest[if is_surrogate { 3 } else { error.error_len().unwrap_or(rest.len()) }..];
-    }
-    text.push_str(&String::from_utf8_lossy(bytes));
-    text.into()
 }
 
 pub fn borrowed(tags: &[(String, String)]) -> Vec<(&str, &str)> {

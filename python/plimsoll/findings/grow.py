@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from plimsoll.stats.drift import dependence
 from plimsoll.stats.growth_family import Growth, growth_of, predict
 from plimsoll.stats.host_speed import slower_from
 from plimsoll.stats.load_forecast import FEWEST_POINTS, LEAST_SHARE, Forecast, forecast, steady_windows, time_per_item
+
+if TYPE_CHECKING:
+    from plimsoll.runs.reader import RunReader
 
 QUESTION = "How long does loading the items take?"
 AGEING = "How does a create age as the data grow?"
@@ -62,7 +65,7 @@ class Stretch:
 
 
 def grow_findings(
-    run: Any,
+    run: RunReader,
     *,
     same_host: bool | None = None,
     kept_apart: str | None = None,
@@ -151,7 +154,7 @@ def _step_seen(step: Cliff, volume: np.ndarray) -> Evidence:
     return Evidence(int(volume.size) - step.place, "windows", EVENTS, about)
 
 
-def _loading(run: Any) -> dict[str, Any]:
+def _loading(run: RunReader) -> dict[str, Any]:
     """The seconds in which this run loaded, as a step at the concurrency that it had for the longest time."""
     seconds: Counter[int] = Counter()
     end_s = 0.0
@@ -163,7 +166,7 @@ def _loading(run: Any) -> dict[str, Any]:
     return {"level": level, "measured_from_s": 0.0, "end_s": end_s}
 
 
-def _doubts_before(run: Any) -> list[str]:
+def _doubts_before(run: RunReader) -> list[str]:
     """What the generator did in the runs that this one went on from, whose windows count."""
     return [f"In {event['run']}: {one}" for event in run.events("grow_resumed")[-1:] for one in event.get("doubts", ())]
 
@@ -178,7 +181,7 @@ def _apart_words(generator: Mapping[str, Any]) -> list[str]:
     return [words] if apart is None or apart in words else [words, f"Kept apart: {apart}."]
 
 
-def grow_windows(run: Any) -> list[dict[str, Any]]:
+def grow_windows(run: RunReader) -> list[dict[str, Any]]:
     """The windows of a run, with those of the run that it went on from."""
     windows: list[dict[str, Any]] = []
     for event in run.events():
@@ -189,7 +192,7 @@ def grow_windows(run: Any) -> list[dict[str, Any]]:
     return windows
 
 
-def _facts(run: Any) -> dict[str, Any]:
+def _facts(run: RunReader) -> dict[str, Any]:
     ended, windows = run.events("grow_result"), grow_windows(run)
     loading_s = float(sum(one["seconds"] for one in windows))
     if ended:
@@ -428,7 +431,7 @@ def _per_item(seconds: float) -> str:
     return f"{ms_words(1000 * float(seconds))} per item"
 
 
-def _cores_slower(run: Any, windows: Sequence[Mapping[str, Any]], step: Cliff) -> float | None:
+def _cores_slower(run: RunReader, windows: Sequence[Mapping[str, Any]], step: Cliff) -> float | None:
     """By which share the target's cores are slower from the step on, where that may make up half of it or more."""
     first = steady_windows(windows)[step.place]
     speeds = run.resource("core_speed", "work_per_cpu_s")

@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from plimsoll.runs.quick_json import NUMBERS
+
+if TYPE_CHECKING:
+    from plimsoll.runs.reader import RunReader
 
 TARGET_CORES = "target_cores"
 EVENTS = ("oom_kills_per_s",)
@@ -59,7 +62,7 @@ def means_of_steps(rows: Iterable[Row], steps: Sequence[Step]) -> list[Means]:
     ]
 
 
-def means_of_sockets(main: Mapping[str, Any], run: Any) -> list[Means]:
+def means_of_sockets(main: Mapping[str, Any], run: RunReader) -> list[Means]:
     """The means of each measured step of a run's main finding, of what probes of sockets saw. `run`: a RunReader."""
     steps = [step for step in main.get("steps") or () if step.get("measured_from_s") is not None]
     if not steps:

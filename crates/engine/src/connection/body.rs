@@ -3,9 +3,9 @@
 use std::io;
 
 use bytes::{Buf, Bytes};
-use plimsoll_script::allowance::{Claim, Gathered, TooLarge};
+use plimsoll_script::allowance::{Claim, Gathered, TooLarge, MOST_HEAD_BYTES};
 
-use super::head::{chunk_size, invalid, shown, too_long, Framing, MOST_BYTES};
+use super::head::{chunk_size, invalid, shown, too_long, Framing};
 use super::Connection;
 
 /// A chunk's line with its extensions.
@@ -134,12 +134,12 @@ impl Connection {
     async fn read_trailer(&mut self) -> io::Result<()> {
         let mut bytes = 0;
         loop {
-            let line = self.read_line(MOST_BYTES).await?;
+            let line = self.read_line(MOST_HEAD_BYTES).await?;
             if line.is_empty() {
                 return Ok(());
             }
             bytes += line.len();
-            if bytes > MOST_BYTES {
+            if bytes > MOST_HEAD_BYTES {
                 return Err(invalid(&too_long("trailer")));
             }
             let name = line.split(|byte| *byte == b':').next().unwrap_or_default();

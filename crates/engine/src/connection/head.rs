@@ -5,9 +5,8 @@ use std::io;
 use std::mem::MaybeUninit;
 
 use bytes::BytesMut;
+use plimsoll_script::allowance::MOST_HEAD_BYTES;
 
-/// A longer head, or trailer, is refused.
-pub const MOST_BYTES: usize = 64 << 10;
 /// Heads with more are read in a second try, with room for as many as they have lines.
 const USUAL_HEADERS: usize = 128;
 
@@ -34,7 +33,7 @@ impl LastHead {
             return Ok(self.says);
         }
         let head = parse(buffer, method)?;
-        if head.as_ref().map_or(buffer.len(), |head| head.length) > MOST_BYTES {
+        if head.as_ref().map_or(buffer.len(), |head| head.length) > MOST_HEAD_BYTES {
             return Err(invalid(&too_long("head")));
         }
         if let Some(head) = head.filter(|head| head.length <= Self::MOST_BYTES) {
@@ -48,7 +47,7 @@ impl LastHead {
 
 /// That a response's head is over the limit, whatever carried it.
 pub fn too_long(part: &str) -> String {
-    format!("the response's {part} is over {} KiB", MOST_BYTES >> 10)
+    format!("the response's {part} is over {} KiB", MOST_HEAD_BYTES >> 10)
 }
 
 /// What the head of a response says.
@@ -93,7 +92,7 @@ fn parse(buffer: &[u8], method: &str) -> io::Result<Option<ResponseHead>> {
     let mut response = httparse::Response::new(&mut []);
     match config.parse_response_with_uninit_headers(&mut response, buffer, &mut slots) {
         Err(httparse::Error::TooManyHeaders) => {
-            let lines = buffer.iter().take(MOST_BYTES).filter(|byte| **byte == b'\n').count();
+            let lines = buffer.iter().take(MOST_HEAD_BYTES).filter(|byte| **byte == b'\n').count();
             let mut slots = vec![httparse::EMPTY_HEADER; lines];
             let mut response = httparse::Response::new(&mut slots);
             let parsed = config.parse_response(&mut response, buffer);
@@ -326,7 +325,9 @@ mod tests {
         }
         for count in [10_930, 100_000] {
             let whole = head(count);
-            for bytes in [whole.as_slice(), &whole[..whole.len() - 1], &whole[..MOST_BYTES + 1]] {
+            for bytes in
+                [whole.as_slice(), &whole[..whole.len() - 1], &whole[..MOST_HEAD_BYTES + 1]]
+            {
                 assert_eq!(
                     last.read(bytes, "GET").unwrap_err().to_string(),
                     "the response's head is over 64 KiB",

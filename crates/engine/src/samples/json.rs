@@ -4,13 +4,12 @@ use std::collections::HashSet;
 use std::io::{self, Write};
 
 use plimsoll_core::options::Options;
-use plimsoll_core::record::{Metric, Tags};
+use plimsoll_core::record::{contains, Metric, Tags};
 use plimsoll_core::threshold::Threshold;
 use plimsoll_script::secrets::Cleaner;
 use serde_json::{json, Value};
 
 use super::{k6_tags, Decimal, Format, Metadata, PerSeries, Sink, Taken, Text};
-use crate::summary::contains;
 
 pub struct Json {
     text: Text,

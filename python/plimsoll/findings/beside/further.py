@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from plimsoll.findings.validity.validity import RestsOn
+    from plimsoll.runs.reader import RunReader
 
 SCHEMA = 1
 KINDS = ("database_step", "database_run", "profile_step")
@@ -22,7 +23,7 @@ def _validity(main: Mapping[str, Any], rests_on: RestsOn) -> dict[str, Any]:
     return conclusions(of_run, [rests_on]) if known else {}
 
 
-def findings_beside(run: Any, findings: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def findings_beside(run: RunReader, findings: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """They; none where there is nothing of the kind. `run`: a RunReader; `findings`: those made already, the main one
     first, which tells experiment, status, whether it counts, the steps and the knee."""
     from plimsoll.findings.beside.mix import mix_findings

@@ -8,11 +8,14 @@ from __future__ import annotations
 import bisect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from plimsoll.findings.capacity.words import level_words
 from plimsoll.findings.shape.units_of import level_unit
 from plimsoll.findings.trials.trials import left_out
+
+if TYPE_CHECKING:
+    from plimsoll.runs.reader import RunReader
 
 
 @dataclass
@@ -45,8 +48,8 @@ class Windows:
         return self._windows[at][2] if at >= 0 and second < self._windows[at][1] else None
 
 
-def held_loads(run: Any, main: Mapping[str, Any]) -> list[Held]:
-    """Of the run (a RunReader) whose main finding is `main`: levels ascending, or variants as planned. Empty for
+def held_loads(run: RunReader, main: Mapping[str, Any]) -> list[Held]:
+    """Of the run whose main finding is `main`: levels ascending, or variants as planned. Empty for
     experiments that hold no load."""
     experiment = main.get("experiment")
     if experiment in ("capacity", "hold"):

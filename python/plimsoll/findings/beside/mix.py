@@ -12,11 +12,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from plimsoll.findings.beside.held_windows import Held, Windows, held_loads
 from plimsoll.findings.evidence import SERIES, Evidence, as_data
 from plimsoll.findings.words import ms_words, share_words
+
+if TYPE_CHECKING:
+    from plimsoll.runs.reader import RunReader
 
 QUESTION = "Does the mix of the work stay?"
 WORK = "iteration_duration"
@@ -43,7 +46,7 @@ class Done:
         return self.total_ms[operation] / self.count[operation] if self.count[operation] else None
 
 
-def mix_findings(run: Any, main: Mapping[str, Any]) -> list[dict[str, Any]]:
+def mix_findings(run: RunReader, main: Mapping[str, Any]) -> list[dict[str, Any]]:
     """What the finding of a closed capacity run with several operations has of its own, alone in a list; else none.
     `run`: a RunReader; `main`: its main finding."""
     if main.get("experiment") != "capacity" or main["capacity"].get("model") != "closed" or not _has_several(run):
@@ -76,12 +79,12 @@ _NEXT = (
 )
 
 
-def _has_several(run: Any) -> bool:
+def _has_several(run: RunReader) -> bool:
     workload = (run.manifest.get("study") or {}).get("workload") or {}
     return len(workload.get("groups") or ()) > 1
 
 
-def _done(run: Any, loads: Sequence[Held]) -> list[Done]:
+def _done(run: RunReader, loads: Sequence[Held]) -> list[Done]:
     windows, found = Windows(loads), [Done() for _ in loads]
     for snapshot in run.snapshots(metrics=(WORK,)):
         at = windows.of(snapshot.second)

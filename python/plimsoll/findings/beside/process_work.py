@@ -11,7 +11,7 @@ of its pairs (stats/log_ratio.py).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from plimsoll.findings.beside.held_windows import cell_words
 from plimsoll.findings.evidence import TRIALS, Evidence, as_data
@@ -21,6 +21,9 @@ from plimsoll.findings.trials.unread_processes import Unread, followed_words, id
 from plimsoll.findings.words import interval_words, ms_words, ratio_words, share_words
 from plimsoll.stats.log_ratio import paired_log_ratio
 from plimsoll.stats.mean_interval import mean_interval
+
+if TYPE_CHECKING:
+    from plimsoll.runs.reader import RunReader
 
 QUESTION = "Which process does the work?"
 EXPERIMENTS = ("compare", "decompose", "sweep")
@@ -36,7 +39,7 @@ Trial = Mapping[str, Any]
 Cell = dict[str, Any]
 
 
-def process_work_findings(run: Any, main: Mapping[str, Any]) -> list[dict[str, Any]]:
+def process_work_findings(run: RunReader, main: Mapping[str, Any]) -> list[dict[str, Any]]:
     """What the finding has of its own, alone in a list; none for other experiments, or where no process of the target
     was probed. `run`: a RunReader; `main`: its main finding."""
     if main.get("experiment") not in EXPERIMENTS:

@@ -11,12 +11,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from plimsoll.findings.capacity.words import number
 from plimsoll.findings.database.loads import Load, Loads, compared_of
 from plimsoll.findings.evidence import EVENTS, Evidence, as_data
 from plimsoll.findings.words import ms_words, share_words
+
+if TYPE_CHECKING:
+    from plimsoll.runs.reader import RunReader
 
 QUESTION = "Where does the CPU time go?"
 FEWEST_SAMPLES = 50
@@ -63,7 +66,7 @@ class Function:
         }  # fmt: skip
 
 
-def profile_findings(run: Any, main: Mapping[str, Any]) -> list[dict[str, Any]]:
+def profile_findings(run: RunReader, main: Mapping[str, Any]) -> list[dict[str, Any]]:
     """What a finding for each process that was profiled has of its own. `run`: a RunReader; `main`: its main finding,
     which tells the knee."""
     events = run.events()

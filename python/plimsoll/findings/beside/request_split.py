@@ -8,13 +8,16 @@ intervals of 95 % from batches of time (stats/batch_ratio.py).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from plimsoll.findings.beside.held_windows import held_loads
 from plimsoll.findings.beside.script_metrics_seen import LoadSeen, metrics_seen
 from plimsoll.findings.evidence import SERIES, Evidence, as_data
 from plimsoll.findings.words import ms_words, share_words
 from plimsoll.runs.snapshot import ScriptMetric
+
+if TYPE_CHECKING:
+    from plimsoll.runs.reader import RunReader
 
 QUESTION = "How does the time of a request split?"
 # metric: (what it is, the part that it lies within).
@@ -33,7 +36,7 @@ ASSUMED = (
 LEAST_SAID = 0.005
 
 
-def request_split_findings(run: Any, main: Mapping[str, Any]) -> list[dict[str, Any]]:
+def request_split_findings(run: RunReader, main: Mapping[str, Any]) -> list[dict[str, Any]]:
     """What the finding of a sweep has of its own, alone in a list; none of other experiments or without requests.
     `run`: a RunReader; `main`: its main finding."""
     if main.get("experiment") != "sweep":

@@ -8,7 +8,7 @@ rising, a counter has a ceiling: iterations at the plateau × what one counts th
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from plimsoll.findings.beside.held_windows import held_loads
 from plimsoll.findings.beside.script_metrics_seen import CONFIDENCE, LoadSeen, metrics_seen, pooled
@@ -19,6 +19,9 @@ from plimsoll.findings.words import share_words
 from plimsoll.runs.snapshot import ScriptMetric
 from plimsoll.stats.asymptotes import Estimate, bounds_by_plateau
 from plimsoll.stats.batch_ratio import RatioInterval
+
+if TYPE_CHECKING:
+    from plimsoll.runs.reader import RunReader
 
 QUESTION = "What did the script's own metrics say?"
 HOUR_S = 3600.0
@@ -36,7 +39,7 @@ CEILING_MEANS = (
 Row = dict[str, Any]
 
 
-def script_metrics_findings(run: Any, main: Mapping[str, Any]) -> list[dict[str, Any]]:
+def script_metrics_findings(run: RunReader, main: Mapping[str, Any]) -> list[dict[str, Any]]:
     """What the finding has of its own, alone in a list; none where the script has no metrics of its own or no load was
     held. `run`: a RunReader; `main`: its main finding."""
     loads = held_loads(run, main)

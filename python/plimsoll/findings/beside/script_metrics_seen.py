@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.snapshot import ScriptMetric, Series
 from plimsoll.stats.batch_ratio import MOST_BATCHES, RatioInterval, batched_share, ratio_interval
 from plimsoll.stats.block_quantile import QuantileInterval, quantile_interval
+
+if TYPE_CHECKING:
+    from plimsoll.runs.reader import RunReader
 
 CONFIDENCE = 0.95
 TAIL = 0.95
@@ -103,7 +106,7 @@ class LoadSeen:
         return None if found is None else (found, merged.max)
 
 
-def metrics_seen(run: Any, loads: Sequence[Held], metrics: Sequence[ScriptMetric]) -> list[LoadSeen]:
+def metrics_seen(run: RunReader, loads: Sequence[Held], metrics: Sequence[ScriptMetric]) -> list[LoadSeen]:
     """Of each of the loads, in their order. `run`: a RunReader."""
     found = [LoadSeen(load, {one.name: MetricSeen(one) for one in metrics}) for load in loads]
     windows, blocks_s = Windows(loads), [max(1.0, load.length_s / MOST_BATCHES) for load in loads]

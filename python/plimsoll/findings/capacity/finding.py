@@ -6,7 +6,7 @@ It reads what the run directory holds and nothing else, so that a run can be jud
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from plimsoll.findings.capacity.collapse import collapse_notes, quickened_words
 from plimsoll.findings.capacity.data_volume import data_volume_facts
@@ -33,6 +33,9 @@ from plimsoll.runs.generator_seconds import RESPONSE_METRICS
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.stats.bracket import relevant_bounds
 
+if TYPE_CHECKING:
+    from plimsoll.runs.reader import RunReader
+
 THRASHING_S, THRASHING_SHARE = 5, 0.15
 SCHEMA = 1
 QUESTION = "How much load does it carry?"
@@ -41,22 +44,9 @@ _NOT_ENOUGH = "Not enough data"  # how the reason of a step begins that says no 
 _NOT_JUDGED = {"kind": "unknown", "where": None, "utilisation": None, "evidence": _NO_CAPACITY}
 
 
-class Run(Protocol):
-    """The part of runs.RunReader that findings read."""
-
-    def snapshots(self, *, metrics: Iterable[str] | None = None) -> Iterable[Snapshot]:
-        """Every second, in order, with the series of these metrics."""
-
-    def resources(self) -> Iterable[Mapping[str, Any]]:
-        """Every probe row, in order."""
-
-    def events(self, kind: str | None = None) -> list[dict[str, Any]]:
-        """Every event, in order; of one kind if given."""
-
-
 def capacity_findings(
     result: Any,
-    run: Run | Sequence[Mapping[str, Any]] | None,
+    run: RunReader | None,
     *,
     expected_users: float | None = None,
     objectives: Iterable[Any] = (),
@@ -68,9 +58,9 @@ def capacity_findings(
     run_path: str | None = None,
     notes: Iterable[str] = (),
 ) -> list[dict[str, Any]]:
-    """The capacity finding, alone in a list, in DESIGN.md's JSON.
+    """The capacity finding, alone in a list (docs/findings.md).
 
-    `result`: a CapacityResult or its JSON; `run`: a RunReader, or resource rows alone (then objectives stay undecided);
+    `result`: a CapacityResult or its JSON; `run`: None where there is no more of it (then objectives stay undecided);
     `expected_users`: for the headroom; `objectives`: of the study or the script; `objectives_level`: where
     they decide, if not at the expected users; `users_per_level`: users at level 1 where the unit
     is not users; `kept_apart`: how generator and target were separated on one host, in words, by this run or, with
@@ -172,7 +162,7 @@ def _evidence(
     return as_data([of_steps(steps, facts["unit"]), *bounds, sources])
 
 
-def result_of_run(run: Run) -> dict[str, Any]:
+def result_of_run(run: RunReader) -> dict[str, Any]:
     """The JSON of the result as the run recorded it; of a killed run what its finished steps prove."""
     ended = run.events("capacity_result")
     if ended:
@@ -210,13 +200,11 @@ def _proves(step: Mapping[str, Any]) -> bool:
     return held and not (step.get("disturbed") or step.get("unsteady"))
 
 
-def _sources(run: Any, steps: Sequence[Step]) -> tuple[Iterable[Mapping[str, Any]], Iterable[Snapshot]]:
+def _sources(run: RunReader | None, steps: Sequence[Step]) -> tuple[Iterable[Mapping[str, Any]], Iterable[Snapshot]]:
     if run is None:
         return (), ()
-    if hasattr(run, "resources"):
-        metrics = (*RESPONSE_METRICS, "http_req_failed")
-        return run.resources(), by_arrival(lambda: run.snapshots(metrics=metrics), windows_of(steps))
-    return run, ()
+    metrics = (*RESPONSE_METRICS, "http_req_failed")
+    return run.resources(), by_arrival(lambda: run.snapshots(metrics=metrics), windows_of(steps))
 
 
 def _bound(steps: Sequence[Step], level: float | None, verdict: str) -> Step | None:

@@ -8,7 +8,7 @@ it is not made, or says that it cannot tell and what would settle it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from plimsoll.findings.capacity.bounds import bounds_finding
 from plimsoll.findings.capacity.how_far import how_far_finding
@@ -23,12 +23,15 @@ from plimsoll.findings.sizing.finding import sizing_finding
 from plimsoll.findings.sizing.needs import carried_per_level_s, wanted_of
 from plimsoll.findings.validity.validity import RestsOn, conclusions
 
+if TYPE_CHECKING:
+    from plimsoll.runs.reader import RunReader
+
 SCHEMA = 1
 
 
 def further_findings(
     main: Mapping[str, Any],
-    run: Any,
+    run: RunReader,
     *,
     budgets: Mapping[str, float] | None = None,
     cores: int | None = None,
@@ -74,7 +77,7 @@ def further_findings(
 
 
 def _sizing(
-    main: Mapping[str, Any], run: Any, steps: Sequence[Step], expected_level: float | None
+    main: Mapping[str, Any], run: RunReader, steps: Sequence[Step], expected_level: float | None
 ) -> dict[str, Any] | None:
     """What hardware the expected load needs; None where no process of the target was seen."""
     facts = sizing_facts(run, steps)
@@ -95,7 +98,7 @@ def _sizing(
 
 def _negligible(
     main: Mapping[str, Any],
-    run: Any,
+    run: RunReader,
     steps: Sequence[Step],
     resources: Sequence[Resource],
     expected_level: float | None,
@@ -108,7 +111,7 @@ def _negligible(
         expected_level = 1.0
     if expected_level is None:
         return None
-    study = (getattr(run, "manifest", None) or {}).get("study") or {}
+    study = run.manifest.get("study") or {}
     names = [str(one["name"]) for one in (study.get("workload") or {}).get("operations") or ()]
     return negligible_finding(main, steps, resources, expected_level=expected_level, below=below, operations=names)
 

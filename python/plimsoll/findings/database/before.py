@@ -43,7 +43,7 @@ class Effect:
         return self.before_ms / max(self.after_ms, 1e-6)
 
 
-def effects_of(run: Any, source: str, whole: Mapping[str, Any], texts: Mapping[str, str]) -> list[Effect]:
+def effects_of(run: RunReader, source: str, whole: Mapping[str, Any], texts: Mapping[str, str]) -> list[Effect]:
     """The effects that this run measures, the largest share of time first; empty where nothing was made since.
 
     `whole`: this run's database_run.
@@ -68,7 +68,9 @@ def effects_of(run: Any, source: str, whole: Mapping[str, Any], texts: Mapping[s
     return []
 
 
-def _used_now(run: Any, source: str, now: Mapping[str, Mapping[str, Any]], texts: Mapping[str, str]) -> list[Effect]:
+def _used_now(
+    run: RunReader, source: str, now: Mapping[str, Mapping[str, Any]], texts: Mapping[str, str]
+) -> list[Effect]:
     """Statements that ran without an index in the newest earlier run that had such, and use one now."""
     for name, earlier in _earlier(run, source):
         missed = {one["id"]: one for one in earlier.get("statements") or () if ran_without_index(one)}
@@ -92,7 +94,7 @@ def _effect(
     )
 
 
-def _earlier(run: Any, source: str) -> Sequence[tuple[str, Mapping[str, Any]]]:
+def _earlier(run: RunReader, source: str) -> Sequence[tuple[str, Mapping[str, Any]]]:
     """(name, database_run) of earlier runs of the same kind, newest first."""
     try:
         runs = [path for path in list_runs(run.path.parent) if path.resolve() != run.path.resolve()]

@@ -8,7 +8,7 @@ unused indexes and bloat). A run that was killed has no database_run; its steps 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from plimsoll.findings.capacity.words import number
 from plimsoll.findings.database.advice import (
@@ -27,6 +27,9 @@ from plimsoll.findings.database.without_index import ran_without_index, without_
 from plimsoll.findings.evidence import EVENTS, Evidence, as_data
 from plimsoll.findings.words import ms_words, share_words, size_words
 
+if TYPE_CHECKING:
+    from plimsoll.runs.reader import RunReader
+
 QUESTION = "What takes the database's time?"
 MOST_STATEMENTS = 12
 MOST_SAID = 3
@@ -35,7 +38,7 @@ LEAST_BLOAT, LEAST_BLOAT_BYTES = 0.3, 10 * 2**20
 LEAST_UNUSED_BYTES = 2**20
 
 
-def database_findings(run: Any, main: Mapping[str, Any]) -> list[dict[str, Any]]:
+def database_findings(run: RunReader, main: Mapping[str, Any]) -> list[dict[str, Any]]:
     """What a finding for each database that was watched has of its own; none where none was. `run`: a RunReader;
     `main`: its main finding, which tells the knee."""
     events = run.events()

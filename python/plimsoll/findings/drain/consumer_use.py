@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from plimsoll.findings.evidence import RESOURCES, Evidence, as_data
 from plimsoll.findings.resources import Means, means_of_steps, processes
 from plimsoll.findings.words import ms_words, share_words, size_words
 from plimsoll.stats.item_demand import ItemDemand, item_demand
+
+if TYPE_CHECKING:
+    from plimsoll.runs.reader import RunReader
 
 QUESTION = "What does the consumer use?"
 BLOCK_S, MOST_BLOCKS, LEAST_S = 5.0, 10, 2.0
@@ -78,12 +81,12 @@ def blocks_of(seconds: Array, put_in: Array, taken_out: Array, phases: Phases) -
     return found
 
 
-def means_of_blocks(run: Any, blocks: Sequence[Block]) -> list[Means]:
+def means_of_blocks(run: RunReader, blocks: Sequence[Block]) -> list[Means]:
     """What the probes saw in each."""
     return means_of_steps(run.resources(), [{"measured_from_s": one.from_s, "end_s": one.to_s} for one in blocks])
 
 
-def use_finding(run: Any, blocks: Sequence[Block]) -> dict[str, Any] | None:
+def use_finding(run: RunReader, blocks: Sequence[Block]) -> dict[str, Any] | None:
     """The finding; None where no process of the target was seen."""
     means = means_of_blocks(run, blocks)
     labels = sorted({label for values in means for label in processes(values)})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,12 +25,15 @@ from plimsoll.runs.failures import METRIC as FAILED
 from plimsoll.runs.failures import count_unanswered, no_answer_words
 from plimsoll.stats.keeping_up import KeepingUp, keeping_up, time_to_drain_s
 
+if TYPE_CHECKING:
+    from plimsoll.runs.reader import RunReader
+
 QUESTION = "Does the consumer keep up?"
 DISAGREE_SHARE, DISAGREE_READINGS, DISAGREE_ITEMS = 0.1, 3, 20
 
 
 def drain_findings(
-    run: Any,
+    run: RunReader,
     *,
     index_budget_bytes: float | None = None,
     memory_budget_bytes: float | None = None,
@@ -306,7 +309,7 @@ def phases_of(facts: Mapping[str, Any]) -> Phases:
     return Phases(begin, measured, float(facts["load_to_s"]), facts["drained_at_s"], float(facts["ended_s"]))
 
 
-def drain_facts(run: Any) -> dict[str, Any]:
+def drain_facts(run: RunReader) -> dict[str, Any]:
     """The result as the run recorded it; of a killed run what it shows until then."""
     ended = run.events("drain_result")
     if ended:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from plimsoll.findings.capacity.words import number
 from plimsoll.findings.evidence import EVENTS, Evidence, as_data
 from plimsoll.findings.words import time_words
 from plimsoll.stats.poll_rate import PollRate, poll_rate
 
+if TYPE_CHECKING:
+    from plimsoll.runs.reader import RunReader
+
 QUESTION = "How fast is the consumer while it works?"
 EVENT = "consumer_polls"
 
 
-def polls_finding(run: Any, operations: float | None) -> dict[str, Any] | None:
+def polls_finding(run: RunReader, operations: float | None) -> dict[str, Any] | None:
     """The finding; None if the run was not asked for polls. `operations`: how many of the load put items in."""
     events = run.events(EVENT)
     if not events:

@@ -9,12 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.findings.capacity.words import number
+
+if TYPE_CHECKING:
+    from plimsoll.runs.reader import RunReader
 
 SOURCE = "consumer"
 LONGEST_GAP_S = 5.0  # at the end of a run: a consumer that was not read for longer was lost
@@ -40,7 +43,7 @@ class Consumer:
     every_s: float = 1.0
 
 
-def consumer_series(run: Any, facts: Mapping[str, Any]) -> Consumer | None:
+def consumer_series(run: RunReader, facts: Mapping[str, Any]) -> Consumer | None:
     """The consumer over the seconds of the run; None where neither backlog nor counters were read."""
     rows = [row for row in run.resources() if row.get("source") == SOURCE]
     moments = _moments(run, rows)
@@ -86,7 +89,7 @@ def consumer_series(run: Any, facts: Mapping[str, Any]) -> Consumer | None:
     return Consumer(at, put, taken, left, read("index_bytes"), _process_memory(run), derived, every_s)
 
 
-def _moments(run: Any, rows: Sequence[Mapping[str, Any]]) -> list[float]:
+def _moments(run: RunReader, rows: Sequence[Mapping[str, Any]]) -> list[float]:
     """Second of the run at which each row was read: within the second after the one that it describes."""
     t0_unix = (run.manifest.get("clock") or {}).get("t0_unix")
     ends = [float(row["second"]) + 1 for row in rows]
@@ -98,14 +101,14 @@ def _moments(run: Any, rows: Sequence[Mapping[str, Any]]) -> list[float]:
     ]
 
 
-def _own_items(run: Any, at: Array, facts: Mapping[str, Any]) -> Array:
+def _own_items(run: RunReader, at: Array, facts: Mapping[str, Any]) -> Array:
     """Items that the load put in until each second."""
     total = np.cumsum(_succeeded(run, int(at[-1]) + 2, facts)) * facts["items_per_operation"]
     found = total[at.astype(int)]
     return np.asarray(found - found[0])
 
 
-def _process_memory(run: Any) -> tuple[Array, Array] | None:
+def _process_memory(run: RunReader) -> tuple[Array, Array] | None:
     """Resident memory of the target's processes together over time, from when on all of them were known; one that was
     found later than in the first tenth is left out, as its coming is no growth."""
     sizes: dict[str, dict[float, float]] = {}
@@ -135,13 +138,13 @@ def lost_from(seen: Consumer, facts: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def operations_of(run: Any, facts: Mapping[str, Any]) -> float | None:
+def operations_of(run: RunReader, facts: Mapping[str, Any]) -> float | None:
     """Iterations of the whole run that put something in and succeeded; None if there were none."""
     last = max((float(snapshot.second) for snapshot in run.snapshots(metrics=())), default=0.0)
     return float(_succeeded(run, int(last) + 3, facts).sum()) or None
 
 
-def _succeeded(run: Any, length: int, facts: Mapping[str, Any]) -> Array:
+def _succeeded(run: RunReader, length: int, facts: Mapping[str, Any]) -> Array:
     """Iterations of the operation whose requests succeeded, shape (length,), by the second after which they did."""
     counts = np.zeros(length)
     operation = facts.get("operation")

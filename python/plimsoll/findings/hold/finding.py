@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from plimsoll.findings.capacity.words import asked_words, level_words, number
 from plimsoll.findings.evidence import as_data, of_requests, of_seconds, of_sources, of_steps
@@ -47,6 +47,9 @@ from plimsoll.runs.interrupted import INTERRUPTED
 from plimsoll.runs.objective_samples import Wanted
 from plimsoll.study.objectives import parse_objective
 
+if TYPE_CHECKING:
+    from plimsoll.runs.reader import RunReader
+
 QUESTION = "Is it stable at this load, and does it meet the objectives?"
 FEWEST_SECONDS = 10
 OVERLOAD_LASTS_S = 30
@@ -69,7 +72,7 @@ RESTS_ON: dict[str, RestsOn] = {
 
 
 def hold_findings(
-    run: Any,
+    run: RunReader,
     *,
     objectives: Iterable[Any] = (),
     memory_limit_bytes: float | None = None,
@@ -225,7 +228,7 @@ def _evidence(
     )
 
 
-def _generator_seconds(run: Any, held: Mapping[str, Any], series: HoldSeries) -> GeneratorSeconds:
+def _generator_seconds(run: RunReader, held: Mapping[str, Any], series: HoldSeries) -> GeneratorSeconds:
     """What the generator did in the measured seconds, with their response times."""
     metric = run.first_metric(RESPONSE_METRICS)
     if metric is None or metric != series.metric:
@@ -233,7 +236,7 @@ def _generator_seconds(run: Any, held: Mapping[str, Any], series: HoldSeries) ->
     return series.generator
 
 
-def _facts(run: Any) -> dict[str, Any]:
+def _facts(run: RunReader) -> dict[str, Any]:
     ended = run.events("hold_result")
     if ended:
         return dict(ended[-1]["result"])
@@ -250,7 +253,7 @@ def _facts(run: Any) -> dict[str, Any]:
     }
 
 
-def _unended(run: Any) -> list[dict[str, Any]]:
+def _unended(run: RunReader) -> list[dict[str, Any]]:
     """The step that a killed run was in, as far as it was recorded."""
     begun = list(run.events("step_started"))
     last = max((snapshot.second for snapshot in run.snapshots(metrics=())), default=0)

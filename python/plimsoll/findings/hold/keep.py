@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,9 @@ from numpy.typing import NDArray
 from plimsoll.runs.histogram import Histogram, bucket_of
 from plimsoll.runs.objective_samples import TIMES, Wanted, needed_samples, statistic
 from plimsoll.study.objectives import Limit, parse_objective
+
+if TYPE_CHECKING:
+    from plimsoll.runs.reader import RunReader
 
 Array = NDArray[np.float64]
 PIECE_S = 10
@@ -49,18 +52,18 @@ class Piece:
     requests: list[int] = field(default_factory=list)
 
 
-def kept_objectives_of(run: Any) -> list[dict[str, Any]]:
+def kept_objectives_of(run: RunReader) -> list[dict[str, Any]]:
     """The objectives that the run's load was steered to; none where its level was held."""
     started = run.events("keep_started")
     return list(started[-1]["objectives"]) if started else []
 
 
-def is_unreachable(run: Any) -> bool:
+def is_unreachable(run: RunReader) -> bool:
     """Whether no level kept the objectives."""
     return bool(run.events("keep_unreachable"))
 
 
-def kept(run: Any, held: Mapping[str, Any], objectives: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def kept(run: RunReader, held: Mapping[str, Any], objectives: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """What the steered load carried, as docs/findings.md has it under `keep`; levels in the run's unit.
 
     `held`: its step; `objectives`: as `kept_objectives_of` gives them. `level` is None where too little was kept.
@@ -101,7 +104,7 @@ def _overload(event: Mapping[str, Any]) -> dict[str, Any]:
     return found | {"wait_s": wait_s if math.isfinite(wait_s) else None}
 
 
-def _pieces(run: Any, wanted: Sequence[Wanted], from_s: float, end_s: float) -> list[Piece]:
+def _pieces(run: RunReader, wanted: Sequence[Wanted], from_s: float, end_s: float) -> list[Piece]:
     """Equal pieces of the kept time, with the histograms of each objective."""
     length = max(PIECE_S, math.ceil((end_s - from_s) / MOST_PIECES / PIECE_S) * PIECE_S)
     count = int((end_s - from_s) // length)

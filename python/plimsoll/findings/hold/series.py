@@ -7,7 +7,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,9 @@ from plimsoll.runs.name_lookups import unknown_names
 from plimsoll.runs.objective_samples import TIMES, Wanted, only_above
 from plimsoll.runs.snapshot import Series, Snapshot
 from plimsoll.stats.block_quantile import BLOCKS
+
+if TYPE_CHECKING:
+    from plimsoll.runs.reader import RunReader
 
 Array = NDArray[np.float64]
 BASELINE = -1  # in place of a block
@@ -73,9 +76,9 @@ class HoldSeries:
 
 
 def hold_series(
-    run: Any, hold: Mapping[str, Any] | None, baseline: Mapping[str, Any] | None, objectives: Sequence[Wanted]
+    run: RunReader, hold: Mapping[str, Any] | None, baseline: Mapping[str, Any] | None, objectives: Sequence[Wanted]
 ) -> HoldSeries:
-    """Read `run` (a RunReader) over the windows of these steps; either may be missing."""
+    """Read `run` over the windows of these steps; either may be missing."""
     metric = run.first_metric(TIMES)
     rows: list[tuple[float, float, float, float, float]] = []
     operations: dict[str, Watched] = defaultdict(Watched)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from plimsoll.findings.capacity.words import level_words, number
 from plimsoll.findings.evidence import SERIES, as_data, of_requests, of_sources, of_steps
@@ -22,6 +22,9 @@ from plimsoll.findings.imported.resources import AsProbed, imported_steps
 from plimsoll.findings.imported.run import Stretch, as_steps, fill
 from plimsoll.findings.resources import means_of_steps
 from plimsoll.findings.words import time_words, without_flags
+
+if TYPE_CHECKING:
+    from plimsoll.runs.reader import RunReader
 
 QUESTION = "Is it stable at the load that it held longest?"
 WARM_UP_S = 30  # as a hold of our own, and never more than a third of what was held
@@ -46,7 +49,7 @@ class Held:
 
 
 def held_findings(
-    run: Any, stretches: Sequence[Stretch], whole: Stretch, unit: str, *, by_rate: bool, run_path: str | None
+    run: RunReader, stretches: Sequence[Stretch], whole: Stretch, unit: str, *, by_rate: bool, run_path: str | None
 ) -> Held:
     """Judge the longest of `stretches`, each at one level in `unit`, or, `by_rate`, the whole run if requests began at
     one rate. `run`: a RunReader."""
@@ -58,7 +61,7 @@ def held_findings(
     measured = Stretch(chosen.level, chosen.start_s + left_out, chosen.end_s)
     fill(run, [measured])
     [held] = as_steps([measured], {})
-    probed = AsProbed(run)
+    probed = AsProbed(run.path)
     series = hold_series(probed, held, None, ())
     has_times = series.metric is not None
     details = [*((drift_finding(series), periodic_finding(series)) if has_times else ()), bursts_finding(series)]
@@ -122,7 +125,7 @@ def _others(stretches: Sequence[Stretch]) -> str:
     return f"{'Another stretch' if count == 1 else f'{count} other stretches'} at one load held no longer; not judged."
 
 
-def has_resources(run: Any) -> bool:
+def has_resources(run: RunReader) -> bool:
     """Whether anything of the server's side lies beside the run."""
     rows: Iterator[Mapping[str, Any]] = iter(run.resources())
     return next(rows, None) is not None

@@ -13,23 +13,18 @@ from plimsoll.findings.limits.next_steps import steps_of
 from plimsoll.findings.limits.what_stops import limiting_resource
 from plimsoll.findings.resources import means_of_steps
 from plimsoll.findings.words import without_flags
+from plimsoll.runs.reader import RunReader
 
 _OF_HOST = {"cpu_share": "cpu_share", "disk_share": "disk_busy_share", "memory_share": "memory_share"}
 _RESIDENT = re.compile(r"(?:(.+)_)?(?:rss|resident_memory)_bytes")
 
 
-class AsProbed:
+class AsProbed(RunReader):
     """A run whose resources have the probes' names; all else is the run's own."""
 
-    def __init__(self, run: Any) -> None:
-        self._run = run
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._run, name)
-
-    def resources(self) -> Iterator[Mapping[str, Any]]:
+    def resources(self) -> Iterator[dict[str, Any]]:
         """Every row of resources, in order, as one of a host, of processes, or both."""
-        for row in self._run.resources():
+        for row in super().resources():
             for source, values in _probed(str(row.get("source")), row.get("values") or {}).items():
                 yield {**row, "source": source, "values": values}
 
@@ -48,11 +43,11 @@ def _probed(source: str, values: Mapping[str, Any]) -> dict[str, dict[str, Any]]
 
 
 def limit_of_levels(
-    run: Any, steps: Sequence[Mapping[str, Any]], level: float | None, unit: str
+    run: RunReader, steps: Sequence[Mapping[str, Any]], level: float | None, unit: str
 ) -> dict[str, Any] | None:
     """What stops it, as of a capacity run, seen at `level`, the lowest that was not carried; None where no resource is
     known."""
-    means = means_of_steps(AsProbed(run).resources(), steps)
+    means = means_of_steps(AsProbed(run.path).resources(), steps)
     if not any(means):
         return None
     bad = next((step for step in steps if step["level"] == level), None)

@@ -10,12 +10,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from textwrap import shorten
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from plimsoll.findings.database.index_effect import effect_words, for_statements
 from plimsoll.findings.database.without_index import locks_what_it_reads, without_index
 from plimsoll.findings.limits.limit import Limit, Scope
 from plimsoll.findings.resources import Means, Step
+
+if TYPE_CHECKING:
+    from plimsoll.runs.reader import RunReader
 
 PROBES = ("postgresql:", "mysql:")
 LEAST_WAITERS = 1.5
@@ -37,9 +40,9 @@ class Statements:
     waits: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, run: Any) -> Statements:
-        """Those of a run's events; none without events."""
-        if run is None or not hasattr(run, "events"):
+    def of(cls, run: RunReader | None) -> Statements:
+        """Those of a run's events; none without a run."""
+        if run is None:
             return cls()
         waits: dict[str, str] = {}
         for note in run.events("note"):

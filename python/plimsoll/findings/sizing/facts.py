@@ -11,13 +11,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from plimsoll.findings.capacity.run_resources import ONE_THREAD_SHARE, counts
 from plimsoll.findings.capacity.seen_overload import FELL_BEHIND
 from plimsoll.findings.resources import Means, Step, host_of, hosts, means_of_steps, processes
 from plimsoll.findings.validity.shared_peers import shared_words
 from plimsoll.stats.space import PerItem, per_item
+
+if TYPE_CHECKING:
+    from plimsoll.runs.reader import RunReader
 
 BLOCK_S = 10.0
 MOST_BLOCKS = 10
@@ -79,8 +82,8 @@ class SizingFacts:
     notes: list[str] = field(default_factory=list)
 
 
-def sizing_facts(run: Any, steps: Sequence[Step]) -> SizingFacts:
-    """Of a run of capacity or hold (a RunReader) with these steps, in the JSON of its result."""
+def sizing_facts(run: RunReader, steps: Sequence[Step]) -> SizingFacts:
+    """Of a run of capacity or hold with these steps, in the JSON of its result."""
     points = [
         _with_loads_before(point, steps)
         for step in steps
@@ -153,18 +156,18 @@ def _without_passing(parts: Sequence[Part]) -> list[Part]:
     return [part for part in parts if len(part.per_s) == most or max(part.cores) >= PASSING_CORES]
 
 
-def grown_by_windows(run: Any, windows: Sequence[Mapping[str, Any]], before: float) -> list[Grown]:
+def grown_by_windows(run: RunReader, windows: Sequence[Mapping[str, Any]], before: float) -> list[Grown]:
     """Sizes by items of a run of grow: `windows` are its events `grow_window` with their `second`; `before`: items that
     were there at its start."""
     ends = [(float(one["second"]), before + float(one["loaded"])) for one in windows if "second" in one]
     return _fitted(_readings(run.resources(), ends), str(run.path))
 
 
-def _grown_by_steps(run: Any, steps: Sequence[Step]) -> list[Grown]:
+def _grown_by_steps(run: RunReader, steps: Sequence[Step]) -> list[Grown]:
     """The last reading of each step, by the data volume at its end."""
     known = [(float(step["end_s"]), step.get("volume_end")) for step in steps]
     ends = sorted((end, float(items)) for end, items in known if items is not None)
-    return _fitted(_readings(run.resources() if ends else (), ends), str(getattr(run, "path", "")))
+    return _fitted(_readings(run.resources() if ends else (), ends), str(run.path))
 
 
 def _readings(
@@ -209,7 +212,7 @@ def _sizes(row: Mapping[str, Any]) -> dict[tuple[str, str], float]:
     return {}
 
 
-def _points(run: Any, step: Step) -> list[dict[str, Any]]:
+def _points(run: RunReader, step: Step) -> list[dict[str, Any]]:
     """The step, or the blocks of a held load, each with its own throughput."""
     start, end = float(step["measured_from_s"]), float(step["end_s"])
     blocks = min(MOST_BLOCKS, int((end - start) // BLOCK_S))

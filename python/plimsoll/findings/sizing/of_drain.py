@@ -6,7 +6,7 @@ A part holds a point for each block of the run (drain/consumer_use.py): items do
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,11 +20,14 @@ from plimsoll.findings.sizing.finding import common_of_sizing, sizing_finding
 from plimsoll.findings.sizing.needs import wanted_of
 from plimsoll.stats.space import per_item
 
+if TYPE_CHECKING:
+    from plimsoll.runs.reader import RunReader
+
 INDEX = "index of the consumer"
 HELD = "the load that was held"
 
 
-def drain_sizing(run: Any, main: Mapping[str, Any]) -> list[dict[str, Any]]:
+def drain_sizing(run: RunReader, main: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The finding of the hardware for the items of the load that was held, in a list; `main`: the run's first finding.
     None where no process was seen beside the consumer, or nothing was put in."""
     facts = sizing_facts_of_drain(run)
@@ -35,8 +38,8 @@ def drain_sizing(run: Any, main: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [common_of_sizing("drain", main, unit, str(run.path)) | sizing_finding(main, facts, wanted, unit)]
 
 
-def sizing_facts_of_drain(run: Any) -> SizingFacts:
-    """Of a run of drain (a RunReader); no parts where neither the consumer nor a process was seen."""
+def sizing_facts_of_drain(run: RunReader) -> SizingFacts:
+    """Of a run of drain; no parts where neither the consumer nor a process was seen."""
     facts = drain_facts(run)
     seen = consumer_series(run, facts)
     if seen is None:
@@ -94,7 +97,7 @@ def sizing_facts_of_drain(run: Any) -> SizingFacts:
     return SizingFacts(parts, rates, None, grown=grown, missing=missing, noun="item")
 
 
-def _add(grown: list[Grown], kind: str, where: str, items: Any, size: Any, run: Any) -> None:
+def _add(grown: list[Grown], kind: str, where: str, items: Any, size: Any, run: RunReader) -> None:
     found = per_item(items, size)
     if found is not None:
         grown.append(Grown(kind, where, found, str(run.path)))

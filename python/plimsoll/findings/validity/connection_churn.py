@@ -19,6 +19,7 @@ from plimsoll.findings.resources import Means
 from plimsoll.findings.words import ms_words
 
 if TYPE_CHECKING:
+    from plimsoll.runs.reader import RunReader
     from plimsoll.runs.snapshot import Series, Snapshot
 
 CONNECTING, HANDSHAKING = "http_req_connecting", "http_req_tls_handshaking"
@@ -99,7 +100,7 @@ class ChurnSeconds:
         return Churn(self.opened, self.requests, float(self.seconds), self.spent_ms / self.opened)
 
 
-def churn_of(run: Any, windows: Sequence[tuple[float, float]]) -> Churn | None:
+def churn_of(run: RunReader, windows: Sequence[tuple[float, float]]) -> Churn | None:
     """What the generator's own seconds within the windows tell. `run`: a RunReader; `windows`: elapsed seconds
     [from, to)."""
     counted = ChurnSeconds()
@@ -138,7 +139,7 @@ def churn_between(means: Means) -> Iterator[str]:
             )
 
 
-def with_churn(main: Mapping[str, Any], run: Any, sockets: Sequence[Means]) -> dict[str, Any]:
+def with_churn(main: Mapping[str, Any], run: RunReader, sockets: Sequence[Means]) -> dict[str, Any]:
     """The main finding of a run with what its connections cost, if each request made one: a note, and a next step, the
     first where the target's CPU is the limit. `sockets`: means_of_sockets of its steps."""
     windows = measured_windows(main)

@@ -13,11 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from plimsoll.findings.capacity.words import level_words, number
-from plimsoll.runs.flow_seconds import METRICS, FlowSecond, flow_second
+from plimsoll.runs.flow_seconds import METRICS, FlowSecond
 from plimsoll.stats.littles_law import LawGap, law_gap, unaccounted
+
+if TYPE_CHECKING:
+    from plimsoll.runs.reader import RunReader
 
 # Counts bear no chance; a thread may end an iteration while its second is told.
 LOST_SHARE, LOST_LEAST = 0.01, 5
@@ -144,15 +147,11 @@ def _gap_words(gap: LawGap, at: str, *, waits: bool, is_open: bool) -> str:
     )
 
 
-def flow_of_run(run: Any) -> list[FlowSecond]:
-    """All seconds of a run (a RunReader); of rows alone none are known."""
-    if not hasattr(run, "snapshots"):
-        return []
-    if not hasattr(run, "blocks"):
-        return [flow_second(one) for one in run.snapshots(metrics=METRICS)]
+def flow_of_run(run: RunReader | None) -> list[FlowSecond]:
+    """All seconds of a run; none without one."""
     from plimsoll.runs.flow_blocks import flow_seconds
 
-    return [second for block in run.blocks(METRICS) for second in flow_seconds(block)]
+    return [] if run is None else [second for block in run.blocks(METRICS) for second in flow_seconds(block)]
 
 
 def of_step(flow: Sequence[FlowSecond], step: Mapping[str, Any]) -> slice:

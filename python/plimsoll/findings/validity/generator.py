@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from plimsoll.findings.capacity.words import GENERATOR_LIMITED, level_words, why_not
 from plimsoll.findings.resources import Means, Step, means_of_steps, target_cores
@@ -25,6 +25,9 @@ from plimsoll.findings.validity.self_diagnosis import LEAST_LAG_MS, THREAD_BUSY,
 from plimsoll.findings.validity.validity import ALL, RestsOn, Validity, error_at, of_time
 from plimsoll.runs.generator_seconds import RESPONSE_METRICS, GeneratorSeconds
 from plimsoll.runs.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from plimsoll.runs.reader import RunReader
 
 GENERATOR_TAKES = 0.10
 LAG_OF_RESPONSE = 0.10  # at the same percentile
@@ -112,7 +115,7 @@ def _mean_lag_ms(facts: GeneratorSeconds) -> float:
 
 
 def health_of_load(
-    run: Any,
+    run: RunReader,
     load: Step,
     *,
     rests_on: RestsOn = "throughput",
@@ -120,7 +123,7 @@ def health_of_load(
     kept_apart: str | None = None,
     unit: str = "users",
 ) -> dict[str, Any]:
-    """`generator_health` over one stretch of a run (a RunReader): `load` has level, measured_from_s and end_s, and
+    """`generator_health` over one stretch of a run: `load` has level, measured_from_s and end_s, and
     the figures of a step where an experiment made one of it."""
     metric = run.first_metric(RESPONSE_METRICS)
     seconds = seconds_of_steps(run.whole_seconds([metric or ""]), run.resources(), [load])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from plimsoll.findings.capacity.words import number
 from plimsoll.findings.validity.validity import RestsOn, Validity
@@ -11,21 +11,24 @@ from plimsoll.runs.declared_caps import declared_caps, text_of
 from plimsoll.runs.name_lookups import BLOCKED, SLOW_MS
 from plimsoll.runs.script_caps import METRICS, UNSERVED_SHARE, LoadSeconds, binding_cap
 
+if TYPE_CHECKING:
+    from plimsoll.runs.reader import RunReader
+
 LOW_LOAD = 0.7  # of a level, up to which others say what an iteration takes while the target is not busy
 # What is not known where arrivals waited for a VU, which their times hold, and where the load was not made at all.
 WAITED: tuple[RestsOn, ...] = ("response_time", "mean_time")
 NOT_MADE: tuple[RestsOn, ...] = ("throughput", "response_time", "mean_time", "counts")
 
 
-def caps_of(run: Any) -> tuple[Any, ...]:
-    """The caps that the script of a run declares (a RunReader; None and rows alone have none)."""
-    manifest = getattr(run, "manifest", None) or {}
+def caps_of(run: RunReader | None) -> tuple[Any, ...]:
+    """The caps that the script of a run declares (none without one)."""
+    manifest = {} if run is None else run.manifest
     script = manifest.get("script") or {}
     return declared_caps(manifest.get("options") or {}, text_of(script.get("path"), script.get("sha256")))
 
 
 def cap_of_step(
-    run: Any, step: Mapping[str, Any], others: Iterable[Mapping[str, Any]], result: Mapping[str, Any]
+    run: RunReader | None, step: Mapping[str, Any], others: Iterable[Mapping[str, Any]], result: Mapping[str, Any]
 ) -> dict[str, Any] | None:
     """The cap that was the limit of that step, as JSON; None without one. Where the `result` of its experiment did not
     judge that, as of a run that was killed or of an earlier version, it is judged now; `others`: steps that may tell
@@ -33,7 +36,7 @@ def cap_of_step(
     if result.get("judged_caps"):
         return dict(result["cap"]) if result["cap"] and result["cap"].get("words") else None
     caps = caps_of(run)
-    if not caps:
+    if run is None or not caps:
         return None
     lower = [one for one in others if one.get("step_kind") == "baseline" or one["level"] <= LOW_LOAD * step["level"]]
     calm = [one for one in lower if one.get("verdict") != "bad"]

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from plimsoll.findings.validity.connection_churn import edges_of, measured_windows, within
 from plimsoll.findings.validity.validity import Validity, of_time
 from plimsoll.findings.words import ms_words
 from plimsoll.probes import remedies
 from plimsoll.runs.name_lookups import BLOCKED, DURATION, FEWEST, METRICS, SLOW_MS, TAGS, NameLookups
+
+if TYPE_CHECKING:
+    from plimsoll.runs.reader import RunReader
 
 
 def words_of(found: NameLookups) -> str:
@@ -36,8 +39,8 @@ def with_slow_names(main: Mapping[str, Any], found: NameLookups) -> dict[str, An
     }
 
 
-def lookups_of(run: Any, main: Mapping[str, Any]) -> NameLookups:
-    """What the measured seconds of a run (a RunReader) tell."""
+def lookups_of(run: RunReader, main: Mapping[str, Any]) -> NameLookups:
+    """What the measured seconds of a run tell."""
     found, windows = NameLookups(), measured_windows(main)
     waits = {metric for metric in METRICS if metric != DURATION}
     for metrics in (waits, {DURATION}) if windows else ():
