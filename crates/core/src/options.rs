@@ -12,11 +12,9 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use self::layers::NAMES;
 use self::reader::Reader;
 use self::thresholds::Declared;
 pub use self::thresholds::Shown;
-use crate::duration;
 use crate::schedule::Profile;
 use crate::segment::Segment;
 use crate::system_tags::SystemTags;

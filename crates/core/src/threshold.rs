@@ -3,7 +3,8 @@
 //! A threshold on a metric that saw no sample is undecided: k6 passes it, which hides a load that never ran. Of a counter it
 //! is judged by its count of 0, as in k6.
 
-use crate::record::{finite, Kind, Values};
+use crate::histogram::finite;
+use crate::record::{Kind, Values};
 use crate::sums::Sums;
 
 #[derive(Clone, Copy, Debug, PartialEq)]

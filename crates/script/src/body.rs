@@ -53,8 +53,8 @@ fn bytes_of(value: &Value<'_>) -> Result<Option<Bytes>> {
     let Some(object) = value.as_object() else {
         return Ok(None);
     };
-    // SAFETY: the bytes are copied before any JavaScript can run again.
     let whole = |buffer: &ArrayBuffer| {
+        // SAFETY: the bytes are copied before any JavaScript can run again.
         unsafe { buffer.as_bytes() }.map(Bytes::copy_from_slice).unwrap_or_default()
     };
     if let Some(buffer) = ArrayBuffer::from_value(value.clone()) {

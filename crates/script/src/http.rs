@@ -5,24 +5,18 @@ mod reading;
 
 use std::borrow::Cow;
 use std::rc::Rc;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use bytes::Bytes;
-use plimsoll_core::duration;
 use plimsoll_core::system_tags::SystemTag;
 use rquickjs::function::{Opt, Rest};
 use rquickjs::{
-    Array, Class, Coerced, Ctx, Error, Exception, FromJs, Function, IntoJs, Object, Promise,
-    Result, Value,
+    Array, Class, Coerced, Ctx, Error, Exception, Function, IntoJs, Object, Promise, Result, Value,
 };
 
-use crate::address::Address;
-use crate::auth::{self, Credentials, Scheme};
+use crate::auth::{Credentials, Scheme};
 use crate::body;
-use crate::compression;
 use crate::cookies::{self, Given, SharedJar};
-use crate::effect::{code, is_redirection, Effect, HttpRequest, HttpResponse, Reply};
+use crate::effect::{code, Effect, HttpRequest, HttpResponse, Reply};
 use crate::events::Events;
 use crate::host::Natives;
 use crate::places::place_of_call;
@@ -30,7 +24,7 @@ use crate::raw::each_property;
 use crate::refusal;
 use crate::response::{self, Hops, Response, OCSP_STATUS};
 use crate::state::{Moment, VuState};
-use crate::values::{named, tags_of, text_of, text_of_string, GivenText};
+use crate::values::{named, text_of, text_of_string, GivenText};
 
 /// A call of the script, with what is needed to follow redirects and to tag its metrics.
 struct Call {

@@ -72,10 +72,11 @@ impl Needs {
     /// Adds what is needed and not there.
     pub fn meet(self, ctx: &Ctx<'_>) -> Result<()> {
         for (_, late) in LATE.iter().enumerate().filter(|(at, _)| self.0 & (1 << at) != 0) {
+            if ctx.globals().contains_key(late.names[0])? {
+                continue;
+            }
             // SAFETY: the context lives; each adds global names and what stands behind them.
-            if !ctx.globals().contains_key(late.names[0])?
-                && unsafe { (late.add)(ctx.as_raw().as_ptr()) } != 0
-            {
+            if unsafe { (late.add)(ctx.as_raw().as_ptr()) } != 0 {
                 return Err(Error::Exception);
             }
         }

@@ -85,9 +85,10 @@ mod tests {
     /// The places of the links in the order of the list, forwards and backwards.
     fn order(links: &[*mut Link]) -> (Vec<usize>, Vec<usize>) {
         let walk = |step: fn(&Link) -> *mut Link| {
-            // SAFETY: all links live until `end`.
             let following = std::iter::successors(Some(links[0]), |link| {
-                Some(step(unsafe { &**link })).filter(|next| *next != links[0])
+                // SAFETY: all links live until `end`.
+                let next = step(unsafe { &**link });
+                Some(next).filter(|next| *next != links[0])
             });
             following.filter_map(|link| links.iter().position(|known| *known == link)).collect()
         };

@@ -2,7 +2,8 @@
 
 use std::rc::Rc;
 
-use plimsoll_core::record::{finite, Kind};
+use plimsoll_core::histogram::finite;
+use plimsoll_core::record::Kind;
 use rquickjs::function::Opt;
 use rquickjs::object::Property;
 use rquickjs::{Coerced, Ctx, Exception, FromJs, Function, Object, Result, Value};

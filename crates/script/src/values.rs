@@ -1,7 +1,5 @@
 //! How values of JavaScript become ours.
 
-use std::borrow::Cow;
-
 use rquickjs::{
     qjs, ArrayBuffer, Ctx, Error, Exception, FromJs, Object, Result, TypedArray, Value,
 };

@@ -13,7 +13,7 @@ pub(super) struct Reader<'a, 'm> {
     pub(super) place: String,
     pub(super) fields: &'a Map<String, Value>,
     pub(super) mistakes: &'m mut Vec<String>,
-    used: Vec<&'static str>,
+    pub(super) used: Vec<&'static str>,
 }
 
 impl<'a, 'm> Reader<'a, 'm> {
