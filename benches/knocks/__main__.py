@@ -12,6 +12,7 @@ code is 1 if a promise was broken. Some knocks need root, and say so where they 
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import random
 import signal
@@ -87,7 +88,7 @@ def chosen(names: str) -> list[Knock]:
 
 def tried(one: Knock, most_kills: int, seed: int) -> dict[str, Any]:
     """What the tries of a knock found, as it is kept."""
-    print(f"== {one.name} (seed {seed})", flush=True)
+    print(f"== {one.name} (seed {seed}, {revision()})", flush=True)
     found: list[Try] = []
     skipped, deadline = None, time.monotonic() + one.limit_s
     with tempfile.TemporaryDirectory(prefix="plimsoll-knocks-") as folder:
@@ -126,8 +127,9 @@ def state(result: Try) -> str:
     return "NOT TRIED" if result.skipped else "BROKEN" if result.broken else "held"
 
 
+@functools.cache
 def revision() -> str:
-    """The commit that is checked out, with a + where files differ from it."""
+    """The commit that is checked out, with a + where files differ from it; first asked for before outcomes are kept."""
     told = subprocess.run(
         ["git", "describe", "--always", "--dirty=+"], cwd=ROOT, capture_output=True, text=True, check=False
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from hostile_folder import ended, hostile_folder, ran_in
+from our_sources import of_our_packages
 
 from plimsoll import own_programs
 from plimsoll.own_programs import HOME, PACKAGE, code_command, command, forget_current_folder
@@ -92,7 +93,7 @@ def test_the_command_line_forgets_the_current_folder_only(tmp_path: Path, monkey
 def test_there_is_one_way_to_start_a_program_of_ours() -> None:
     """Whoever names this Python anywhere else starts something that looks for modules in the current folder."""
     found = []
-    for file in Path(PACKAGE).rglob("*.py"):
+    for file, name in of_our_packages():
         for node in ast.walk(ast.parse(file.read_text())):
             is_python = isinstance(node, ast.Attribute) and node.attr in ("executable", "_base_executable")
             is_flag = isinstance(node, ast.List | ast.Tuple) and any(
@@ -103,7 +104,7 @@ def test_there_is_one_way_to_start_a_program_of_ours() -> None:
                 for name in [getattr(node, "module", None) or "", *(alias.name for alias in node.names)]
             )
             if is_python or is_flag or is_other:
-                found.append(file.relative_to(PACKAGE).as_posix())
+                found.append(name)
     assert set(found) == {Path(own_programs.__file__).name}
 
 

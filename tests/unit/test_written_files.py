@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 from null_device import null_device
+from our_sources import of_our_packages
 
-from plimsoll.own_programs import PACKAGE
 from plimsoll.written_files import is_own_descriptor, new_private, own_file, ready_for_others, write_named, write_own
 
 
@@ -250,8 +250,8 @@ def test_a_pipe_stays_open_until_others_have_opened_it(tmp_path: Path) -> None:
 # What writes by itself, and why that is right.
 ELSEWHERE = {
     "written_files.py": "this is it",
-    "lab/folder.py": "a lock in the folder of a target, which holds a process id",
-    "lab/seeded_data.py": "a database that SQLite writes, renamed",
+    "plimsoll_lab/folder.py": "a lock in the folder of a target, which holds a process id",
+    "plimsoll_lab/seeded_data.py": "a database that SQLite writes, renamed",
     "probes/jvm/attach.py": "the file whose being there asks a Java machine to listen",
     "probes/profiling/tools.py": "a log in a temporary folder",
     "runs/importers/spill.py": "parts in a temporary folder",
@@ -261,10 +261,10 @@ ELSEWHERE = {
 
 def test_there_is_one_way_to_write_files() -> None:
     found = set()
-    for file in Path(PACKAGE).rglob("*.py"):
+    for file, name in of_our_packages():
         for node in ast.walk(ast.parse(file.read_text())):
             if isinstance(node, ast.Call) and _writes(node):
-                found.add(file.relative_to(PACKAGE).as_posix())
+                found.add(name)
     assert found == set(ELSEWHERE)
 
 

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from capacity_runs import Rows
 from findings_as_json import checked
 
 from plimsoll.experiments.capacity import run_capacity
@@ -182,7 +183,7 @@ def test_without_probes_the_limit_cannot_be_told(searched):
 def test_idle_resources_while_throughput_is_flat_mean_cannot_tell(searched):
     result, run = searched
     rows = [{**row, "values": {name: 0.3 * v for name, v in row["values"].items()}} for row in run.resources()]
-    [finding] = checked(capacity_findings(result, rows))
+    [finding] = checked(capacity_findings(result, Rows(rows)))
     assert finding["limited_by"]["kind"] == "unknown" and "host 1" in finding["limited_by"]["evidence"]
 
 
@@ -192,7 +193,7 @@ def test_a_host_that_generator_and_target_fight_over_makes_the_run_invalid(searc
         {**row, "values": {"cpu_share": 0.97, "cores": 0.5}} if row["source"] == "host" else row
         for row in run.resources()
     ]
-    [finding] = checked(capacity_findings(result, rows))
+    [finding] = checked(capacity_findings(result, Rows(rows)))
     assert not finding["valid"] and exit_code(finding) == 3
     assert "competed" in finding["invalid_because"][0] and any("--isolate" in step for step in finding["next"])
     assert "not a capacity" in finding["answer"]
@@ -280,7 +281,7 @@ def test_a_target_that_finishes_less_under_overload_than_it_carries_is_said_to_t
     words = {}
     for factor in (1.0, 1.5):
         source = OpenQueue(4, 4 / 300, 5001, thrash_wait_s=0.2, thrash_factor=factor)
-        [finding] = checked(capacity_findings(run_capacity(source, CapacitySettings(arrivals_per_level_s=1.0)), []))
+        [finding] = checked(capacity_findings(run_capacity(source, CapacitySettings(arrivals_per_level_s=1.0)), None))
         words[factor] = [note for note in finding["notes"] if note.startswith("Overloaded, it finishes less")]
     assert words[1.0] == []
     assert len(words[1.5]) == 1 and "Keep a reserve" in words[1.5][0]

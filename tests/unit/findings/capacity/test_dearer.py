@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from capacity_runs import Rows
 
 from plimsoll.findings.capacity.dearer import dearer_process
 from plimsoll.findings.capacity.finding import capacity_findings
@@ -148,7 +149,7 @@ def test_the_answer_says_it_and_no_more_time_is_advised() -> None:
         "estimate": None, "estimate_sd": None, "rate_per_level_s": 11.0, "rate_arrivals": 100, "load_s": 320,
         "max_level": None, "min_level": None, "step_s": 20, "steps": steps,
     }  # fmt: skip
-    [finding] = capacity_findings(result, resources)
+    [finding] = capacity_findings(result, Rows(resources))
     assert "An operation became dearer meanwhile: base took" in finding["answer"]
     assert finding["capacity"]["dearer"]["process"] == "base"
     assert "which more time does not narrow" in finding["notes"][0]

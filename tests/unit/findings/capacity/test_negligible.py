@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from capacity_runs import Rows
 from findings_as_json import checked
 
 from plimsoll.findings.capacity.finding import capacity_findings
@@ -13,28 +14,19 @@ RATE_PER_USER_S = 0.1
 STEP_S = 10
 
 
-class Run:
+class Run(Rows):
     """Steps at (users, verdict), an app of one thread that takes `demand_s` of CPU an operation and `idle` cores
     without any, and the study's operations."""
 
     def __init__(self, levels, *, demand_s=0.004, idle=0.05, probed=True):
-        self.manifest = {"study": {"workload": {"operations": [{"name": "folders"}, {"name": "widgets"}]}}}
+        manifest = {"study": {"workload": {"operations": [{"name": "folders"}, {"name": "widgets"}]}}}
         self.steps = [step(place, *level) for place, level in enumerate(levels)]
-        self.rows = []
+        super().__init__([], manifest)
         for at in self.steps if probed else ():
             cores = min(1.0, idle + demand_s * at["planned_per_s"])
             values = {"cpu_cores_used": cores, "busiest_thread_cores_used": cores, "processes": 1.0}
             for second in range(at["measured_from_s"], at["end_s"]):
                 self.rows.append({"second": second, "source": "process:app", "values": values})
-
-    def resources(self):
-        return iter(self.rows)
-
-    def snapshots(self, *, metrics=None):
-        return iter(())
-
-    def events(self, kind=None):
-        return []
 
 
 def step(place: int, level: float, verdict: str) -> dict:
