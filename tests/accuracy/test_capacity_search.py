@@ -307,6 +307,21 @@ def test_a_closed_workload_without_a_plateau_up_to_the_greatest_level_says_so():
     assert result.bracket.good == 16 and result.bracket.bad is None
 
 
+@pytest.mark.parametrize(("most", "wrong"), [(80, 0), (64, 3)])
+def test_a_knee_that_hides_between_a_level_and_the_greatest_allowed_is_not_carried(most, wrong):
+    """20, 40 and 80 users of a server whose users begin to wait for each other at 51: from 40 to 80 throughput rises by
+    a third, and from 57 on not at all. Before, 80 were carried in two searches of three."""
+    settings = CapacitySettings(min_level=20, max_level=most, budget_s=180)
+    found = [run_capacity(ClosedQueue(1, 0.02, think_s=1.0, seed=seed), settings) for seed in range(10)]
+    assert sum((one.bracket.good or 0) > 58 for one in found) <= wrong
+    assert all(one.bracket.good and one.bracket.good >= 35 for one in found)
+    open_ = [one for one in found if one.bracket.good == 45 and one.bracket.bad is None]
+    assert all("less than in proportion" in one.reason for one in open_)
+    for one in open_[:1]:
+        [finding] = capacity_findings(one, None)
+        assert f"; at {most} VUs less than in proportion, and whether more bring more is open." in finding["answer"]
+
+
 def test_a_closed_search_confirms_its_level_and_holds_the_expected_one():
     settings = CapacitySettings(budget_s=600, step_s=20, expected_level=10)
     result = run_capacity(ClosedQueue(1, 0.01, think_s=0.5, seed=3), settings)

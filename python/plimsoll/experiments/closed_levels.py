@@ -21,10 +21,11 @@ from plimsoll.experiments.closed import (
 )
 from plimsoll.experiments.result import CapacitySettings
 from plimsoll.experiments.search import FALLEN_SHARE, Bracket, Trial, propose, rounded
-from plimsoll.stats.flattening import PLATEAU_SHARE
+from plimsoll.stats.flattening import IN_PROPORTION, PLATEAU_SHARE
 from plimsoll.stats.top_of_curve import top_of
 
 SPACING = math.sqrt(2)
+CLEARLY_BELOW = 0.75  # a level is held SPACING below, in whole users
 RISES = 0.003
 LONGEST_STEPS = 10
 FULL_CYCLES = 2.0
@@ -107,6 +108,24 @@ class ClosedLevels:
         """Whether no whole number of users lies between two levels."""
         vus = 1.0 if self.whole else self.settings.vus_per_level
         return vus is not None and round((higher - lower) * vus) <= 1
+
+    def share_of_proportion(self, level: float) -> tuple[float, float]:
+        """(throughput at a level ÷ what its users would do at the rate of the levels clearly below it, its standard
+        deviation): 1 while nobody waits."""
+        points = self.all()
+        here = next(one for one in points if one.level == level)
+        lower = [one for one in points if one.level < CLEARLY_BELOW * level] or points[:1]
+        rate = math.fsum(one.per_s for one in lower) / math.fsum(one.level for one in lower)
+        share = here.per_s / (level * rate)
+        of_lower = math.hypot(*(one.sd for one in lower)) / math.fsum(one.per_s for one in lower)
+        scatter = math.hypot(here.sd / here.per_s, of_lower)
+        return share, share * scatter
+
+    def is_bent(self, level: float) -> bool:
+        """Whether throughput at a level is less than in proportion to the users, by more than its standard deviation:
+        it may be the plateau already, or still rise."""
+        share, sd = self.share_of_proportion(level)
+        return share + sd < IN_PROPORTION
 
     def flat_level(self) -> float:
         """Where to measure the plateau first: the lowest level of the ramp that chance does not tell from the best of

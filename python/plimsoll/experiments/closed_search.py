@@ -116,17 +116,45 @@ class _ClosedSearch:
 
     def _hold_highest(self, level: float) -> bool:
         """Hold the last level of the ramp, where throughput still rose: a probe is too short to call it carried. True
-        if it did not rise after all, and the search goes on from there."""
-        if self._left_s() < self._step_cost_s() or not self._hold_long(level, self.settings.step_s, 0.0):
-            return False
-        seen = [one for one in self.known.all() if one.level <= level]
-        if level in self.known.failing or level in self.known.collapsed or is_flat(seen):
-            return True
-        if level not in self.known.unsteady:
-            words = f"{seen[-1].per_s:.4g} iterations/s: throughput still rises with the users."
-            self.holder.records[-1].judgement = Judgement("good", (words,))
-            self.result.bracket = self.holder.bracket = bracket_of([Trial(level, "good")])
+        if it did not rise after all, and the search goes on from there.
+
+        Between two levels, one twice the other, a knee can hide: throughput then rises by a third and is flat in the
+        half above it. So where it rises less than in proportion a level in between is held as well. Where it still
+        rises from there it may be saturated or not: nothing beyond it was seen."""
+        between = self.known.held_for(level / SPACING)
+        for wanted in (level, between):
+            if not self.known.is_done(wanted):
+                if self._left_s() < self._step_cost_s() or not self._hold_long(wanted, self.settings.step_s, 0.0):
+                    break
+                if wanted in self.known.failing or self.known.lowest_fallen <= level:
+                    return True
+            if is_flat([one for one in self.known.all() if one.level <= level]):
+                return True
+            if level not in self.known.held or not self.known.is_bent(level):
+                break
+        if self.known.held and all(map(self.known.is_bent, self.known.held)):
+            straight = [one.level for one in self.known.points if not self.known.is_bent(one.level)]
+            if straight and self._left_s() >= self._step_cost_s():
+                self._hold_long(max(straight), self.settings.step_s, 0.0)
+        self._take_straight()
         return False
+
+    def _take_straight(self) -> None:
+        """Held levels are carried as far as throughput is in proportion to the users; beyond that it is open."""
+        bent = {level for level in self.known.held if self.known.is_bent(level)}
+        if straight := [Trial(level, "good") for level in self.known.held if level not in bent]:
+            self.result.bracket = self.holder.bracket = bracket_of(straight)
+        for record in self.holder.records:
+            if record.kind != "hold" or record.level not in self.known.held:
+                continue
+            words = f"{self.known.held[record.level].per_s:.4g} iterations/s"
+            if record.level in bent:
+                share, _ = self.known.share_of_proportion(record.level)
+                words += f", {share:.0%} of what its users would do if none waited for another"
+                why = f"{words}; whether more of them bring more was not seen."
+                record.judgement = Judgement("undecided", (why,))
+            else:
+                record.judgement = Judgement("good", (f"{words}: throughput still rises with the users.",))
 
     def _cap_of(self, record: StepRecord) -> BindingCap | None:
         """What of the script keeps more VUs from sending more; None where requests fail."""
@@ -236,17 +264,16 @@ class _ClosedSearch:
         wanted, precise = [flat, flat / SPACING, flat * SPACING], PRECISE * self.settings.width
         while wanted and not self.known.has_cliff:
             level = self.known.held_for(wanted.pop(0))
-            if self.known.is_done(level) or level > self.known.lowest_fallen:
-                continue
-            if self.known.held and self._left_s() < 2 * self._step_cost_s():
-                break
-            if not self._hold_long(level, self._left_s() / (8 if level == flat else 16), precise):
-                return False
+            if not self.known.is_done(level) and level <= self.known.lowest_fallen:
+                if self.known.held and self._left_s() < 2 * self._step_cost_s():
+                    break
+                if not self._hold_long(level, self._left_s() / (8 if level == flat else 16), precise):
+                    return False
             if not self.known.held:
                 continue
             self.known.plateau = self.known.top()
             if not wanted and len(self.known.held) < MOST_PLATEAU_STEPS:
-                wanted += self.known.further()
+                wanted += [one for one in self.known.further() if not self.known.is_done(self.known.held_for(one))]
         if not self.known.held and not self.known.has_cliff:
             self.result.reason = "Throughput drifted in every step around its plateau, so none of them bounds anything."
         return bool(self.known.held) or self.known.has_cliff
@@ -257,6 +284,8 @@ class _ClosedSearch:
         if self.result.cap is not None:
             return f"No saturation up to what was sent. {self.result.cap.why}"
         if bounds.bad is None:
+            if bounds.good is None or any(one > bounds.good for one in self.known.held):
+                return "Throughput rises less than in proportion at the highest level; what is beyond it was not seen."
             most = self.settings.max_level
             if most is not None and bounds.good == self.known.held_for(most):
                 return "Throughput rises with the users up to the highest level allowed."

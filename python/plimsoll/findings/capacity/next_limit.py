@@ -23,8 +23,12 @@ def next_limit_finding(
     hosts whose metrics were read."""
     if not resources:
         return None
-    reached = [reach_of(resource, resource.ceiling, f"the whole of {resource.where}") for resource in resources]
+    all_of_them = [reach_of(resource, resource.ceiling, f"the whole of {resource.where}") for resource in resources]
     limited = main["limited_by"]
+    reached = [one for one in all_of_them if _rises(one) or one.resource.name == limited.get("resource")]
+    flat = [one for one in all_of_them if one not in reached]
+    if not reached:
+        return None
     overload = overload_of(main)
     stopped = main["capacity"]["bad"] is not None or overload is not None
     # What stops it is what the first finding says, however the demands of the levels below would order them.
@@ -49,7 +53,7 @@ def next_limit_finding(
     else:
         words += " Cannot tell what would come after it: of nothing else that was probed the use rose with throughput."
         settle = "Probe what else it uses: the processes of its database and of other services (probes in the study)."
-    notes = [_not_named(hosts_read), *passed]
+    notes = [_not_named(hosts_read), *passed, *map(_flat_words, flat)]
     if same_host and any(one.resource.name == "cpu" for one in reached):
         notes.append("The host's cores also carry the generator; from another host they would go further.")
     return {
@@ -70,6 +74,19 @@ def next_limit_finding(
         "notes": notes,
         "next": [settle],
     }
+
+
+def _rises(one: Reaching) -> bool:
+    """Whether its use rose with throughput beyond chance: then there is a throughput at which it is surely full. With
+    fewer than three levels nobody can tell, and the answer says on what it rests."""
+    return one.curve is None or one.curve.interval[1] is not None
+
+
+def _flat_words(one: Reaching) -> str:
+    used = max(one.resource.used) / one.resource.ceiling
+    return (
+        f"{_capital(one.resource.where)} is left out: its use, {used:.0%} at most, rose no more than chance explains."
+    )
 
 
 def _after(reached: Sequence[Reaching], by: Reaching | None, carried: float | None) -> tuple[list[Reaching], list[str]]:

@@ -162,7 +162,7 @@ def _carries(result: Mapping[str, Any], capacity: Mapping[str, Any], sustainable
             return f"Carries at least {level_words(good, unit, vus)}{users}{inside}{sustainable}; {_seen_above(result)}"
         if bad is None:
             carried = f"{level_words(good, unit, vus)}{users}{inside}".replace(") (", "; ")
-            most = f"Throughput rises up to {carried}, the most that was tried."
+            most = f"Throughput rises up to {carried}{_beyond(result)}."
             return f"{most}{nearly_full_words(capacity.get('nearly_full'))}{_as_sentence(sustainable)}"
         if result.get("collapse"):
             stops = f"; {not_carried_words(result, level_words, number)}"
@@ -210,6 +210,16 @@ def _seen_above(result: Mapping[str, Any]) -> str:
     return (
         f"at {level_words(step['level'], result['unit'])} it fell behind in a probe of {held_s:.0f} s, not held again."
     )
+
+
+def _beyond(result: Mapping[str, Any]) -> str:
+    """What was tried above the level up to which throughput rises, where no level is too much."""
+    vus, unit = result.get("vus_per_level"), result["unit"]
+    above = [step for step in result["steps"] if step["step_kind"] == "hold" and step["level"] > result["good"]]
+    if not above:
+        return ", the most that was tried"
+    last = max(above, key=lambda step: float(step["level"]))
+    return f"; at {level_words(last['level'], unit, vus)} less than in proportion, and whether more bring more is open"
 
 
 def _how_to_go_on(result: Mapping[str, Any]) -> str:

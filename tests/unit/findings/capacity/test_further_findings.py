@@ -213,3 +213,17 @@ def test_a_probe_in_which_it_fell_behind_ends_all_forecasts_of_what_its_resource
     assert nearest["answer"].startswith("Something stops it before what was probed is full: in a short step of 5 s at ")
     assert "it finished 150 of 240/s" in nearest["answer"] and nearest["order"] == []
     assert main["limited_by"]["kind"] != "none"
+
+
+def test_a_disk_that_others_use_now_and_then_is_no_next_limit():
+    """As seen beside a server that uses no disk: 12 % at most, in two steps of eight, and it "would stop it near
+    641/s (95 %: 376 or more)"."""
+    points = [(1, 1.0), (2, 2.0), (4, 4.0), (5, 5.0), (16, 16.0), (32, 31.8), (64, 49.3), (128, 49.2)]
+    shares = (0.0047, 0.0080, 0.0106, 0.0128, 0.0040, 0.0060, 0.0592, 0.1150)
+    main, run = run_of(points, open_=False)
+    for row in run.rows:
+        if row["source"] == "host":
+            row["values"]["disk_busy_share"] = shares[row["second"] // 10]
+    found = by_question(further_findings(main, run, same_host=True))["What would stop it next?"]
+    assert "disk" not in found["answer"]
+    assert any("busiest disk is left out: its use, 12% at most, rose no more than" in note for note in found["notes"])
