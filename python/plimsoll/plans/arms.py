@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -144,3 +145,15 @@ def mention(arms: Iterable[Arm], base: Base, say: Say) -> None:
                     f"{script} does not mention {name}: unless a module that it imports reads __ENV.{name}, its value "
                     "makes no difference."
                 )
+
+
+def mention_one_sided(arms: Sequence[Arm], given: Mapping[str, str], base: Base, say: Say) -> None:
+    """A variable that one form of two has, and nothing gives the other: an address, say, that was forgotten."""
+    known = {*given, *(base.study.workload.env if base.study is not None else ())}
+    known |= {"BASE_URL"} if base.target.url else set()
+    for mine, other in permutations(arms, 2):
+        for name in mine.env.keys() - other.env.keys() - known:
+            say(
+                f"{name} is set for {mine.name.upper()} alone. {other.name.upper()} runs with what the script says "
+                f"where it is not set; to set it there, give --{other.name}, or -e {name}=… for both."
+            )

@@ -15,7 +15,18 @@ from plimsoll.engine import EngineConfig, inspect
 from plimsoll.errors import InputError
 from plimsoll.experiments.trial_plan import Order, TrialLevel, TrialPlan, TrialVariant
 from plimsoll.nearest_word import nearest
-from plimsoll.plans.arms import Arm, Base, Say, arm_of, base_of, is_study, mention, named_arm, with_scripts
+from plimsoll.plans.arms import (
+    Arm,
+    Base,
+    Say,
+    arm_of,
+    base_of,
+    is_study,
+    mention,
+    mention_one_sided,
+    named_arm,
+    with_scripts,
+)
 from plimsoll.plans.load import NO_THRESHOLDS, Choices, Plan, engine_cpus, plan_of
 from plimsoll.plans.load_bounds import check_load
 from plimsoll.plans.load_time import repetitions_within
@@ -85,6 +96,7 @@ def compare_setup(request: CompareRequest, choices: TrialChoices, say: Say) -> T
         )
     arms = [dataclasses.replace(arm, label=arm.label or "as it is") for arm in arms]
     mention(arms, base, say)
+    mention_one_sided(arms, choices.env, base, say)
     margin, primary = decides(request, wanted)
     if (arms[0].script, arms[0].env, arms[0].switch_to) == (arms[1].script, arms[1].env, arms[1].switch_to):
         say("A and B are the same: this comparison shows how often chance alone looks like a difference.")

@@ -212,10 +212,12 @@ def _tally_tables(
     for level, why in _levels_of_interest(run, main):
         steps = _steps_at(run.steps, level)
         seconds = sum(step.measured_s for step in steps)
+        done = sum((step.done_per_s or 0.0) * step.measured_s for step in steps)
         note = f"{why}; {wording.duration(seconds)} in {len(steps)} step{'s' if len(steps) > 1 else ''}."
         heading = f"at {wording.level(level, unit)}"
         for which, metric in (("operations", run.operation_metric), ("requests", run.request_metric)):
-            rows = tables.tally_rows(tables.merged(steps, which), seconds, objectives, level)
+            ended_per_s = done / seconds if seconds and done and which == "operations" else None
+            rows = tables.tally_rows(tables.merged(steps, which), seconds, objectives, level, ended_per_s)
             at_level.append(_table(f"{which.capitalize()} {heading}", note, metric, rows))
     note = "All levels mixed, overload and pauses between steps included: for completeness, not for comparison."
     whole = [

@@ -53,9 +53,14 @@ def tally_rows(
     seconds: float,
     objectives: Sequence[ObjectiveLine] = (),
     level: float | None = None,
+    ended_per_s: float | None = None,
 ) -> list[dict[str, Any]]:
-    """A row for every operation or request, in order of name; rates over `seconds`, verdicts at `level`."""
+    """A row for every operation or request, in order of name; rates over `seconds`, verdicts at `level`. `ended_per_s`:
+    how many of all ended each second. Counts hold what began in these seconds and ended later as well, and where users
+    iterate that is as many more as there are users."""
     rows = []
+    total = sum(tally.count for tally in tallies.values())
+    each_per_s = ended_per_s / total if ended_per_s is not None and total else 1 / seconds if seconds else None
     for name in sorted(tallies)[:MOST_ROWS]:
         tally = tallies[name]
         verdicts = [(item.objective, objective_verdict(item, level)) for item in objectives if item.operation == name]
@@ -63,7 +68,7 @@ def tally_rows(
             {
                 "name": name,
                 "count": wording.number(tally.count),
-                "rate": wording.number(tally.count / seconds) if seconds else wording.NOTHING,
+                "rate": wording.number(tally.count * each_per_s) if each_per_s is not None else wording.NOTHING,
                 "average": wording.number(tally.times.mean),
                 "min": wording.number(tally.times.min),
                 "p50": _quantile(tally, 0.50),

@@ -11,7 +11,9 @@ with very different work more slowly, and it is allowed to fall with x^0.7. So i
 
 How many values are worth one independent one is looked at where it concerns the limit: of a target that always takes
 20 ms the values above its median come in clusters as well, since a host's speed wanders by a per cent, which says
-nothing of a limit of 500 ms. So only reference values count that are a sixteenth of the way to the limit.
+nothing of a limit of 500 ms. So only reference values count that are a sixteenth of the way to the limit. Likewise on
+the other side: where a lock makes every second request take 600 to 610 ms, those slow ones come in clusters of 10 ms,
+which says nothing of a limit of 200 ms. What lies above it counts only if it is a sixteenth as wide as it is far.
 
 The first has 0.8 of the error, the two others 0.1 each. What comes seldom and in clusters and leaves no trace in lower
 values, a pause of two seconds once a minute, is not seen by ten seconds; no test of them sees it.
@@ -46,6 +48,7 @@ Array = NDArray[np.float64]
 REFERENCES = (0.5, 0.75, 0.9)
 FAST = 0.1  # quantile of requests that nothing holds up
 NEAR = 1 / 16  # of the way from those to the limit: nearer to them a value says nothing of the limit
+BAND = (0.9, 0.1)  # from the fastest tenth of the values above the limit to the slowest
 DIRECT, LOWER = 0.8, 0.1  # shares of the error
 PARTS = (4, 16)
 TAIL = 0.7  # of ln(share above): tails as heavy as those of Weibull's with this shape are allowed
@@ -168,6 +171,8 @@ def quantile_share_test(
     beyond = np.array([block.count_over(limit) for block in filled], dtype=float)
     fast = merged.percentile(FAST)
     values = [value for value in map(merged.percentile, REFERENCES) if value - fast >= NEAR * (limit - fast)]
+    if over and _is_one_far_band(merged, over / merged.count, limit):
+        values = [value for value in values if value <= limit]
     above = [np.array([block.count_over(value) for block in filled], dtype=float) for value in values]
     return ShareTest(
         float(merged.count),
@@ -179,6 +184,12 @@ def quantile_share_test(
         tuple((float(merged.count_over(limit / part)), allowed ** (part**-TAIL)) for part in PARTS),
         len(filled),
     )
+
+
+def _is_one_far_band(merged: Block, share: float, limit: float) -> bool:
+    """Whether the values above the limit, the `share` of all, lie together much closer than to the limit."""
+    low, high = (merged.percentile(1 - part * share) for part in BAND)
+    return high - low < NEAR * (low - limit)
 
 
 def _of_one_queue(limit_ms: float, allowed: float, per_s: float | None, share: float) -> float:
