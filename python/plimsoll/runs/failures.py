@@ -11,6 +11,7 @@ from plimsoll.runs.snapshot import Series
 
 METRIC = "http_req_failed"
 NO_ANSWER = "0"  # of the tag status
+REFUSED = "connection refused"
 _CODES = {
     "1000": "the connection broke",
     "1020": "the URL is not valid",
@@ -23,7 +24,7 @@ _CODES = {
     "1201": "connection reset",
     "1210": "no connection",
     "1211": "no connection",
-    "1212": "connection refused",
+    "1212": REFUSED,
     "1220": "connection reset",
     "1300": "no TLS connection",
     "1310": "no TLS connection",
@@ -35,7 +36,7 @@ _STEPS = {
     "status 403": "Give the script a user who may do this: the target refuses this one.",
     "status 404": "Check the URL in the script and -e or target.url: the target has nothing there.",
     "status 429": "Take the rate limit off for this test: the target refuses more than it allows.",
-    "connection refused": "Start the target, or correct its URL: nothing listens there.",
+    REFUSED: "Start the target, or correct its URL: nothing listens there.",
     "no answer in time": "See what the target waits for, or raise the script's timeout.",
     "the name server did not answer": "The target never saw them: see to this machine's name server, or use hosts.",
     "the host name is not known": "Correct the host in the URL.",
@@ -69,15 +70,19 @@ _SHOWN = 3
 
 @dataclass
 class Failures:
-    """Failed requests by cause; grows with the number of causes only."""
+    """Failed requests by cause, and how many requests were answered; grows with the number of causes only."""
 
     UNKNOWN_STEP: ClassVar[str] = "Look at the target's log of that time, or try one request by hand."
 
     causes: Counter[str] = field(default_factory=Counter)
+    answered: int = 0
 
     def add(self, series: Series) -> None:
-        """Add one second of a series; others than `http_req_failed` and those without failures change nothing."""
-        if series.metric == METRIC and series.passes:
+        """Add one second of a series; others than `http_req_failed` change nothing."""
+        if series.metric != METRIC:
+            return
+        self.answered += 0 if is_unanswered(series) else int(series.total or 0)
+        if series.passes:
             self.causes[_cause(series)] += int(series.passes)
 
     def words(self) -> str:
@@ -91,6 +96,8 @@ class Failures:
         if not self.causes:
             return ""
         cause = self.causes.most_common(1)[0][0]
+        if cause == REFUSED and self.answered:
+            return "It answered other requests: its log says why it ended, or stopped listening."
         return _STEPS.get(cause, self.UNKNOWN_STEP)
 
 

@@ -27,6 +27,12 @@ def test_failures_are_counted_by_status_or_else_by_error_code():
     ):
         seen.add(series)
     assert seen.words() == "10 × connection refused, 2 × status 500, 1 × error 1999"
+    assert seen.next_step() == "It answered other requests: its log says why it ended, or stopped listening."
+
+
+def test_a_target_that_never_answered_is_to_be_started() -> None:
+    seen = Failures()
+    seen.add(failed(7, status="0", error_code="1212"))
     assert seen.next_step() == "Start the target, or correct its URL: nothing listens there."
 
 
