@@ -483,3 +483,13 @@ def test_what_an_item_takes_is_not_printed_where_the_interval_holds_zero(tmp_pat
     cells = {row[0]: row[1] for row in rows}
     assert cells["memory, app"] == "cannot tell: within chance of nothing"
     assert cells["disk, disk"].startswith("700 B (")
+
+
+@pytest.mark.parametrize(("carried", "at"), [(49.0, " at 49 operations/s"), (None, "")])
+def test_where_what_stopped_the_run_was_not_found_no_cores_are_promised(carried: float | None, at: str) -> None:
+    """As seen of a server with one lock, whose CPU did hardly anything, in a Python process of one busy thread."""
+    main, run = run_of(LOADS, bad=800)
+    main["limited_by"] = {"kind": "unknown", "where": None}
+    main["capacity"]["rate_per_s"] = carried
+    words = sizing_of(main, run)["answer"]
+    assert f"What stopped this run{at} was not found: whether more cores lift it cannot be told." in words

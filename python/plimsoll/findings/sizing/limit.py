@@ -114,12 +114,15 @@ def limit_words(parts: Sequence[Part], wanted: Wanted, stopped: Stopped) -> str:
     words = "".join(_process_words(part, wanted, stopped) for part in parts)
     carried = stopped.carried_per_s
     beyond = [times for times in TIMES if carried and times * wanted.per_s > carried]
-    if not beyond or stopped.one_core is not None or any(part.one_thread for part in parts):
+    at = f" at {number(carried)} operations/s" if carried is not None else ""
+    if stopped.kind == "unknown" and (beyond or carried is None):
+        return f"{words} What stopped this run{at} was not found: whether more cores lift it cannot be told."
+    if not beyond or carried is None:
         return words
-    assert carried is not None
-    at = f"at {number(carried)} operations/s"
+    if stopped.one_core is not None or any(part.one_thread for part in parts):
+        return words
     if stopped.kind == "cpu_quota":
-        return f"{words} The {stopped.where} stopped this run {at}: raise it to these cores."
+        return f"{words} The {stopped.where} stopped this run{at}: raise it to these cores."
     if stopped.is_of_its_own:
         times = TIMES[-1] * wanted.per_s / carried
         much = f"{number(times)} times as much of it as this run had"
@@ -129,8 +132,6 @@ def limit_words(parts: Sequence[Part], wanted: Wanted, stopped: Stopped) -> str:
             f"{words} More cores alone do not help above {number(carried)} operations/s, where {stopped.where} stopped "
             f"this run: {TIMES[-1]} times that load needs {much}."
         )
-    if stopped.kind == "unknown":
-        return f"{words} What stopped this run {at} was not found: whether more cores lift it cannot be told."
     return words
 
 
