@@ -322,6 +322,14 @@ def test_a_knee_that_hides_between_a_level_and_the_greatest_allowed_is_not_carri
         assert f"; at {most} VUs less than in proportion, and whether more bring more is open." in finding["answer"]
 
 
+@pytest.mark.parametrize("dies_at_s", [12, 22, 32, 42])
+def test_a_target_that_dies_under_the_highest_levels_ends_the_search(dies_at_s):
+    source = ClosedQueue(1, 0.02, think_s=1.0, seed=1, dies_at_s=dies_at_s)
+    result = run_capacity(source, CapacitySettings(min_level=20, max_level=64, budget_s=180))
+    assert result.status == "failed" and "no longer answers after level" in result.reason
+    assert (result.bracket.good or 0) <= 45
+
+
 def test_a_closed_search_confirms_its_level_and_holds_the_expected_one():
     settings = CapacitySettings(budget_s=600, step_s=20, expected_level=10)
     result = run_capacity(ClosedQueue(1, 0.01, think_s=0.5, seed=3), settings)

@@ -115,10 +115,9 @@ class ClosedLevels:
         points = self.all()
         here = next(one for one in points if one.level == level)
         lower = [one for one in points if one.level < CLEARLY_BELOW * level] or points[:1]
-        rate = math.fsum(one.per_s for one in lower) / math.fsum(one.level for one in lower)
-        share = here.per_s / (level * rate)
-        of_lower = math.hypot(*(one.sd for one in lower)) / math.fsum(one.per_s for one in lower)
-        scatter = math.hypot(here.sd / here.per_s, of_lower)
+        done = max(1e-9, math.fsum(one.per_s for one in lower))
+        share = here.per_s / level * math.fsum(one.level for one in lower) / done
+        scatter = math.hypot(here.sd / max(1e-9, here.per_s), math.hypot(*(one.sd for one in lower)) / done)
         return share, share * scatter
 
     def is_bent(self, level: float) -> bool:

@@ -124,8 +124,10 @@ class _ClosedSearch:
         between = self.known.held_for(level / SPACING)
         for wanted in (level, between):
             if not self.known.is_done(wanted):
-                if self._left_s() < self._step_cost_s() or not self._hold_long(wanted, self.settings.step_s, 0.0):
+                if self._left_s() < self._step_cost_s():
                     break
+                if not self._hold_long(wanted, self.settings.step_s, 0.0):
+                    return False
                 if wanted in self.known.failing or self.known.lowest_fallen <= level:
                     return True
             if is_flat([one for one in self.known.all() if one.level <= level]):
@@ -134,8 +136,9 @@ class _ClosedSearch:
                 break
         if self.known.held and all(map(self.known.is_bent, self.known.held)):
             straight = [one.level for one in self.known.points if not self.known.is_bent(one.level)]
-            if straight and self._left_s() >= self._step_cost_s():
-                self._hold_long(max(straight), self.settings.step_s, 0.0)
+            has_time = self._left_s() >= self._step_cost_s()
+            if straight and has_time and not self._hold_long(max(straight), self.settings.step_s, 0.0):
+                return False
         self._take_straight()
         return False
 
@@ -284,7 +287,7 @@ class _ClosedSearch:
         if self.result.cap is not None:
             return f"No saturation up to what was sent. {self.result.cap.why}"
         if bounds.bad is None:
-            if bounds.good is None or any(one > bounds.good for one in self.known.held):
+            if any(level > (bounds.good or 0.0) for level in self.known.held):
                 return "Throughput rises less than in proportion at the highest level; what is beyond it was not seen."
             most = self.settings.max_level
             if most is not None and bounds.good == self.known.held_for(most):
