@@ -104,6 +104,7 @@ def test_the_audit_is_the_one_that_is_asked_for() -> None:
 
 def test_the_lab_asks_for_the_tool_and_the_tool_for_nothing_that_the_lab_alone_needs() -> None:
     assert PROJECT["name"] in LAB["dependencies"]
+    assert LAB["version"] == tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
     of_the_tool = {pin.name for pin in pins("runtime.txt")}
     assert of_the_tool.isdisjoint({"faker", "httpx", "starlette", "uvicorn", "uvloop", "watchfiles"})
 
