@@ -1,4 +1,5 @@
-"""The study and the load script for the configurations that serve, beside their users.json (lab/load_files.py).
+"""The study and the load script for the configurations that serve, beside their users.json
+(plimsoll_lab/load_files.py).
 
 plimsoll lab configurations                          serves, and writes DIR/study.yaml, DIR/configurations.js
 plimsoll capacity .lab/configurations/study.yaml     in another terminal

@@ -1,5 +1,5 @@
 """`python -m plimsoll_lab.configurations.service`: gc, rm, qm, cm or jts as a process of its own, started by
-`processes.py`. How it gets its options and says that it serves: lab/children.py."""
+`processes.py`. How it gets its options and says that it serves: plimsoll_lab/children.py."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
     python -m plimsoll_lab.discussions.accounts        started by the forum's server; ends with it
 
-How it gets its options and when it ends: lab/children.py.
+How it gets its options and when it ends: plimsoll_lab/children.py.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@
     DIR/study.yaml       a study of this forum, with its script (load_files.py)
     DIR/lock             held by the process that serves from DIR
 
-How they are kept and reset: lab/seeded_data.py, with a pristine copy.
+How they are kept and reset: plimsoll_lab/seeded_data.py, with a pristine copy.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     plimsoll lab discussions                            serves, and writes DIR/study.yaml and DIR/discussions.js
     plimsoll study .lab/discussions/study.yaml          in another terminal
 
-How, and when they are left alone: lab/load_files.py.
+How, and when they are left alone: plimsoll_lab/load_files.py.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """N threads with responses and comments, and 99 people; the same seed gives the same data and the same secrets.
 
-Words and their frequencies are those of lab/seeding.py. A thread has as many comments as a log-normal draw says
-(median 45, one in forty over 300): a few busy threads hold much of the text, as in a course. The first M threads of N
-are the M threads of a smaller seeding.
+Words and their frequencies are those of plimsoll_lab/seeding.py. A thread has as many comments as a log-normal draw
+says (median 45, one in forty over 300): a few busy threads hold much of the text, as in a course. The first M threads
+of N are the M threads of a smaller seeding.
 """
 
 from __future__ import annotations

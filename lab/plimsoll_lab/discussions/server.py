@@ -1,5 +1,5 @@
 """Serve the forum: one process for it, one for the accounts service, until SIGTERM or SIGINT; ready line and signals as
-in lab/serving.py, the second process as in lab/children.py."""
+in plimsoll_lab/serving.py, the second process as in plimsoll_lab/children.py."""
 
 from __future__ import annotations
 

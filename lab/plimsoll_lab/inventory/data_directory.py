@@ -6,7 +6,7 @@
     DIR/secret          what tokens are signed with, readable by the owner only
     DIR/lock            held by the process that serves from DIR
 
-How they are kept and reset: lab/seeded_data.py, in place; the modules open the database each for themselves.
+How they are kept and reset: plimsoll_lab/seeded_data.py, in place; the modules open the database each for themselves.
 """
 
 from __future__ import annotations

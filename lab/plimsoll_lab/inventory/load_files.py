@@ -3,7 +3,7 @@
     plimsoll lab inventory                         serves, and writes DIR/study.yaml, DIR/inventory.js
     plimsoll sweep .lab/inventory/study.yaml       in another terminal
 
-How, and when they are left alone: lab/load_files.py.
+How, and when they are left alone: plimsoll_lab/load_files.py.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """`python -m plimsoll_lab.inventory.module`: one module as a process of its own, started by `modules.py`.
 
-How it gets its options and says that it serves: lab/children.py. It ends on SIGTERM as well.
+How it gets its options and says that it serves: plimsoll_lab/children.py. It ends on SIGTERM as well.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 What searches find is planted: each of TOPICS is a subject of a known share of the instances, three words a share,
 so that a keyword gives results from a hundredth to half of the data. Titles, names and notes are drawn from the
-word pool of lab/seeding.py. The first M instances of N are the M instances of a smaller seeding.
+word pool of plimsoll_lab/seeding.py. The first M instances of N are the M instances of a smaller seeding.
 """
 
 from __future__ import annotations

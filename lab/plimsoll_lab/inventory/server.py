@@ -1,7 +1,7 @@
 """Serve the inventory: the gateway in this process, its modules in three others, until SIGTERM or SIGINT.
 
 The sockets' ports: the gateway has --port P, storage P+1, search P+2, users P+3; with --port 0 each has a free one.
-When all serve, the ready line is printed (lab/serving.py).
+When all serve, the ready line is printed (plimsoll_lab/serving.py).
 """
 
 from __future__ import annotations

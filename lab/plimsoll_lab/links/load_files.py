@@ -1,4 +1,5 @@
-"""The study and the load script for the link index that serves (lab/load_files.py); the script is the configurations'.
+"""The study and the load script for the link index that serves (plimsoll_lab/load_files.py); the script is
+the configurations'.
 
 plimsoll lab links                            serves, and writes DIR/study.yaml, DIR/configurations.js
 plimsoll drain .lab/links/study.yaml          in another terminal

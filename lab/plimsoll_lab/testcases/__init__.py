@@ -1,6 +1,6 @@
 """A store of test cases, runs and results with the RPC methods of the Kiwi TCMS report.
 
-schema.py     tables and indexes; SQLite by default, PostgreSQL by a DSN (run by lab/database.py)
+schema.py     tables and indexes; SQLite by default, PostgreSQL by a DSN (run by plimsoll_lab/database.py)
 seed.py       N cases, N runs and their executions, deterministic by seed; the users
 data.py       what is seeded, and the names of its files
 values.py     what an argument of a call may be, and the errors of calls; pure

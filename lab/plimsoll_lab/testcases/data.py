@@ -4,7 +4,7 @@
     DIR/users.json     logins and passwords for the load script, readable by the owner only
     DIR/lock           held by the process that serves from DIR
 
-How they are kept and reset: lab/seeded_data.py, in place.
+How they are kept and reset: plimsoll_lab/seeded_data.py, in place.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@
     DIR/study.yaml   a study of this tracker, with its script (load_files.py)
     DIR/lock         held by the process that serves from DIR
 
-How they are kept and reset: lab/seeded_data.py, with a pristine copy. A tracker that serves can be taken back to the
-seeded state as well (POST /api/admin/reset).
+How they are kept and reset: plimsoll_lab/seeded_data.py, with a pristine copy. A tracker that serves can be taken back
+to the seeded state as well (POST /api/admin/reset).
 """
 
 from __future__ import annotations

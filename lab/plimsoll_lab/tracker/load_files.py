@@ -3,7 +3,7 @@
     plimsoll lab tracker                            serves, and writes DIR/study.yaml, DIR/tracker.js, DIR/words.json
     plimsoll capacity .lab/tracker/study.yaml       in another terminal
 
-How, and when they are left alone: lab/load_files.py.
+How, and when they are left alone: plimsoll_lab/load_files.py.
 """
 
 from __future__ import annotations

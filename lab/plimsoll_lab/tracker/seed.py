@@ -1,7 +1,7 @@
 """N issues and 99 users of invented data; the same seed gives the same data and the same tokens.
 
-Words and their frequencies are those of lab/seeding.py. Issues are written in batches; the text index is built after
-them. The first M issues of N are the M issues of a smaller seeding, texts, people and times included.
+Words and their frequencies are those of plimsoll_lab/seeding.py. Issues are written in batches; the text index is built
+after them. The first M issues of N are the M issues of a smaller seeding, texts, people and times included.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Serve the tracker: one process, one core, until SIGTERM or SIGINT; ready line and signals as in lab/serving.py."""
+"""Serve the tracker: one process, one core, until SIGTERM or SIGINT; ready line and signals as in
+plimsoll_lab/serving.py."""
 
 from __future__ import annotations
 
