@@ -152,7 +152,7 @@ def mention_one_sided(arms: Sequence[Arm], given: Mapping[str, str], base: Base,
     known = {*given, *(base.study.workload.env if base.study is not None else ())}
     known |= {"BASE_URL"} if base.target.url else set()
     for mine, other in permutations(arms, 2):
-        for name in mine.env.keys() - other.env.keys() - known:
+        for name in sorted(mine.env.keys() - other.env.keys() - known):
             say(
                 f"{name} is set for {mine.name.upper()} alone. {other.name.upper()} runs with what the script says "
                 f"where it is not set; to set it there, give --{other.name}, or -e {name}=… for both."
