@@ -13,7 +13,8 @@ from simulators import ClosedQueue, OpenQueue, UslUsers
 
 from plimsoll.experiments.capacity import CARRIED_SINCE, run_capacity
 from plimsoll.experiments.load import LoadSource
-from plimsoll.experiments.result import CapacitySettings, Progress
+from plimsoll.experiments.record import Progress
+from plimsoll.experiments.result import CapacitySettings
 from plimsoll.experiments.time_plan import width_reached
 from plimsoll.findings.capacity.finding import capacity_findings
 

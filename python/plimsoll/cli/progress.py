@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from plimsoll.experiments.result import Progress
+    from plimsoll.experiments.record import Progress
     from plimsoll.experiments.trials import TrialProgress
     from plimsoll.verbs.listeners import Listeners
 

@@ -15,7 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from plimsoll.experiments.measure import Measurement
-from plimsoll.experiments.result import AFTER_OVERLOAD, ChangedTimes, StepRecord
+from plimsoll.experiments.record import AFTER_OVERLOAD, StepRecord
+from plimsoll.experiments.result import ChangedTimes
 from plimsoll.runs.histogram import Histogram
 from plimsoll.stats.rank_shift import rank_shift
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from plimsoll.experiments.result import StepRecord
+from plimsoll.experiments.record import StepRecord
 from plimsoll.runs.snapshot import Earlier, Snapshot
 
 NO_ANSWER = "0"  # the tag status of a request that got none

@@ -31,16 +31,10 @@ from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.overload import find_recovery, time_needed_s
 from plimsoll.experiments.persisting import FailureChecks
 from plimsoll.experiments.ramp import MOST_PROBES, Ramp, is_filling, warm_up_from
+from plimsoll.experiments.record import Bracket, ProgressCallback, StepRecord, level_text
 from plimsoll.experiments.recovery import come_to_rest, why_gone
-from plimsoll.experiments.result import (
-    CapacityResult,
-    CapacitySettings,
-    Collapse,
-    ProgressCallback,
-    StepRecord,
-    level_text,
-)
-from plimsoll.experiments.search import Bracket, collapses, falls_below, propose
+from plimsoll.experiments.result import CapacityResult, CapacitySettings, Collapse
+from plimsoll.experiments.search import collapses, falls_below, propose
 from plimsoll.experiments.step_ends import ends
 from plimsoll.experiments.steps import DataVolume, OnStep, ProbesSampler, StepHolder, Writer
 from plimsoll.experiments.time_plan import spent_words

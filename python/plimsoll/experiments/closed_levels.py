@@ -19,8 +19,9 @@ from plimsoll.experiments.closed import (
     pooled,
     rising,
 )
+from plimsoll.experiments.record import Bracket
 from plimsoll.experiments.result import CapacitySettings
-from plimsoll.experiments.search import FALLEN_SHARE, Bracket, Trial, propose, rounded
+from plimsoll.experiments.search import FALLEN_SHARE, Trial, propose, rounded
 from plimsoll.stats.flattening import IN_PROPORTION, PLATEAU_SHARE
 from plimsoll.stats.top_of_curve import top_of
 

@@ -26,21 +26,14 @@ from plimsoll.experiments.closed import (
 from plimsoll.experiments.closed_levels import LONGEST_STEPS, SPACING, ClosedLevels
 from plimsoll.experiments.expected import ExpectedLevel
 from plimsoll.experiments.failing import fails_more, give_up_reason, more_failures
-from plimsoll.experiments.judgement import Judgement
+from plimsoll.experiments.judgement import Judgement, Verdict
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.persisting import FailureChecks
 from plimsoll.experiments.ramp import HANG_LIMIT_S, LONGEST_WARM_UP_S, MOST_PROBES, WARM_UPS, Ramp, warm_up_within
+from plimsoll.experiments.record import StepRecord, level_text
 from plimsoll.experiments.recovery import answered, come_to_rest, why_gone
-from plimsoll.experiments.result import (
-    Cap,
-    CapacityResult,
-    CapacitySettings,
-    Collapse,
-    Confirmation,
-    StepRecord,
-    level_text,
-)
-from plimsoll.experiments.search import Trial, Verdict, bracket_of
+from plimsoll.experiments.result import Cap, CapacityResult, CapacitySettings, Collapse, Confirmation
+from plimsoll.experiments.search import Trial, bracket_of
 from plimsoll.experiments.steadiness import throughput_drifts
 from plimsoll.experiments.steps import StepHolder
 from plimsoll.experiments.time_plan import spent_words

@@ -26,7 +26,8 @@ from plimsoll.experiments.judge import LEAST_DRIFT, calm_words, judge
 from plimsoll.experiments.judgement import Judgement
 from plimsoll.experiments.known import Known
 from plimsoll.experiments.measure import Measurement
-from plimsoll.experiments.result import Confirmation, Confirmed, StepRecord, level_text
+from plimsoll.experiments.record import StepRecord, level_text
+from plimsoll.experiments.result import Confirmation, Confirmed
 from plimsoll.experiments.search import AIM_SHARE, falls_past_top, rounded
 from plimsoll.experiments.step_ends import is_behind_others
 from plimsoll.stats.host_speed import UNKNOWN

@@ -18,7 +18,7 @@ from typing import Any
 
 from plimsoll.experiments.hold import conclude, decide
 from plimsoll.experiments.load import LoadSource
-from plimsoll.experiments.result import ProgressCallback, Status, StepRecord
+from plimsoll.experiments.record import ProgressCallback, Status, StepRecord
 from plimsoll.experiments.steps import ProbesSampler, StepHolder, Writer
 from plimsoll.interruptions import load_within
 

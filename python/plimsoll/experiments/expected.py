@@ -18,7 +18,8 @@ from collections.abc import Callable
 
 from plimsoll.experiments.judgement import Judgement
 from plimsoll.experiments.measure import Measurement
-from plimsoll.experiments.result import CapacitySettings, StepRecord
+from plimsoll.experiments.record import StepRecord
+from plimsoll.experiments.result import CapacitySettings
 from plimsoll.experiments.steps import Conclude, StepHolder
 from plimsoll.runs.objective_samples import Samples, Watch, allowed_share
 from plimsoll.runs.snapshot import Snapshot

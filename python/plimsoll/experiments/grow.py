@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from plimsoll.experiments.back_pressure import BackPressure, Window
 from plimsoll.experiments.load import PausingSource
-from plimsoll.experiments.result import ProgressCallback, Status
+from plimsoll.experiments.record import ProgressCallback, Status
 from plimsoll.experiments.steps import DataVolume, ProbesSampler, StepHolder, Writer
 from plimsoll.experiments.stretch import LEAST_STRETCH_S, REACTION_S, OnTimes, Pace
 from plimsoll.interruptions import load_within

@@ -24,7 +24,7 @@ from plimsoll.experiments.keep import Keeper
 from plimsoll.experiments.kept_load import KeptLoad, KeptObjective, event_of
 from plimsoll.experiments.load import LoadSource
 from plimsoll.experiments.measure import Measurement
-from plimsoll.experiments.result import ProgressCallback, Status, StepRecord, level_text
+from plimsoll.experiments.record import ProgressCallback, Status, StepRecord, level_text
 from plimsoll.experiments.shifted import Shifted
 from plimsoll.experiments.steps import Conclude, DataVolume, Decide, OnStep, ProbesSampler, StepHolder, Writer
 from plimsoll.interruptions import load_within

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
-from plimsoll.experiments.search import Verdict
 from plimsoll.runs.script_caps import BindingCap
 from plimsoll.stats.plateau import Plateau
 from plimsoll.stats.saturation import Growth
+
+Verdict = Literal["good", "bad", "undecided"]
 
 
 @dataclass(frozen=True)

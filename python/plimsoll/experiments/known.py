@@ -16,15 +16,8 @@ from plimsoll.experiments.evidence import host_speed as speed_of_host
 from plimsoll.experiments.judge import FEWEST_ARRIVALS, judge, smallest_distance
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.ramp import mostly_pauses
-from plimsoll.experiments.result import (
-    AFTER_OVERLOAD,
-    BESIDE,
-    Cap,
-    CapacityResult,
-    CapacitySettings,
-    FailingAnyway,
-    StepRecord,
-)
+from plimsoll.experiments.record import AFTER_OVERLOAD, BESIDE, StepRecord
+from plimsoll.experiments.result import Cap, CapacityResult, CapacitySettings, FailingAnyway
 from plimsoll.experiments.search import (
     Trial,
     bracket_of,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from plimsoll.experiments.booking import Lost
-from plimsoll.experiments.result import StepRecord, level_text
+from plimsoll.experiments.record import StepRecord, level_text
 
 LEAST_S = 5.0
 RESPONSES = 10.0

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from plimsoll.experiments.judgement import Judgement
+from plimsoll.experiments.judgement import Judgement, Verdict
 from plimsoll.experiments.measure import Measurement
-from plimsoll.experiments.result import CapacityResult, FailingAnyway, StepRecord
-from plimsoll.experiments.search import Verdict, rounded
+from plimsoll.experiments.record import StepRecord
+from plimsoll.experiments.result import CapacityResult, FailingAnyway
+from plimsoll.experiments.search import rounded
 from plimsoll.experiments.steps import StepHolder
 from plimsoll.stats.wilson import wilson_interval
 

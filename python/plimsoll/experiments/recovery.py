@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from plimsoll.experiments.judgement import Judgement
 from plimsoll.experiments.measure import Measurement
-from plimsoll.experiments.result import StepRecord, level_text
+from plimsoll.experiments.record import StepRecord, level_text
 from plimsoll.experiments.search import rounded
 from plimsoll.experiments.steps import StepHolder
 

@@ -22,10 +22,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from plimsoll.experiments.judgement import Verdict
+from plimsoll.experiments.record import Bracket
 from plimsoll.stats.bracket import relevant_bounds
 from plimsoll.stats.plateau import Plateau, pool
 
-Verdict = Literal["good", "bad", "undecided"]
 AIM_SHARE = 0.97
 LOOSE_BAD = 1.5
 SAFE_HALVES = 2.0
@@ -68,21 +69,6 @@ class Goal:
     def half_width(self) -> float:
         """h such that c(1 − h) and c(1 + h) are a little less than `width` apart."""
         return 0.92 * self.width / (2 - self.width)
-
-
-@dataclass(frozen=True)
-class Bracket:
-    """Bounds of the capacity; None where nothing was proven."""
-
-    good: float | None
-    bad: float | None
-
-    @property
-    def width(self) -> float:
-        """(bad − good) / bad; infinite while a bound is missing."""
-        if self.good is None or self.bad is None:
-            return math.inf
-        return (self.bad - self.good) / self.bad
 
 
 @dataclass(frozen=True)

@@ -16,16 +16,16 @@ from plimsoll.experiments.judgement import Judgement
 from plimsoll.experiments.load import LoadSource
 from plimsoll.experiments.measure import Measurement
 from plimsoll.experiments.patience import patience_s, words_of_loss
-from plimsoll.experiments.result import (
+from plimsoll.experiments.record import (
     AFTER_OVERLOAD,
     PHASE_OF,
+    Bracket,
     Phase,
     Progress,
     ProgressCallback,
     StepKind,
     StepRecord,
 )
-from plimsoll.experiments.search import Bracket
 from plimsoll.runs.snapshot import Snapshot
 
 DataVolume = Callable[[], float | None]

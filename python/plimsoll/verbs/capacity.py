@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from plimsoll.experiments.capacity import run_capacity
-from plimsoll.experiments.result import Progress
+from plimsoll.experiments.record import Progress
 from plimsoll.experiments.time_plan import promise
 from plimsoll.findings.capacity.remedy import applied, not_run
 from plimsoll.findings.of_run import Facts

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from plimsoll.experiments.result import Progress
+from plimsoll.experiments.record import Progress
 from plimsoll.experiments.trials import TrialProgress
 
 Seen = TypeVar("Seen", Progress, TrialProgress)

@@ -13,7 +13,7 @@ from plimsoll.experiments.drain import DrainSettings, run_drain
 from plimsoll.experiments.grow import GrowSettings, earlier_load, run_grow
 from plimsoll.experiments.hold import HoldSettings, run_hold
 from plimsoll.experiments.kept_load import kept_objectives
-from plimsoll.experiments.result import Progress
+from plimsoll.experiments.record import Progress
 from plimsoll.findings.hold.keep import FEWEST_KEPT_S, SETTLE_S
 from plimsoll.findings.of_run import Facts, doubts_of
 from plimsoll.plans.load import Choices, as_entry_says, source_of

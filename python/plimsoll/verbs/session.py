@@ -16,7 +16,7 @@ from plimsoll.errors import RunDirectoryError
 from plimsoll.experiments.awake import Awake, is_virtual_machine
 from plimsoll.experiments.data_volume import DataVolume
 from plimsoll.experiments.isolation import apart_words, mixed_with, target_off
-from plimsoll.experiments.result import Status
+from plimsoll.experiments.record import Status
 from plimsoll.experiments.steps import OnStep
 from plimsoll.experiments.target import TargetControl
 from plimsoll.findings.beside.further import findings_beside

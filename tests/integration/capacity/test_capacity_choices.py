@@ -18,7 +18,7 @@ import pytest
 
 import plimsoll
 from plimsoll.errors import InputError, TargetError
-from plimsoll.experiments.result import Progress
+from plimsoll.experiments.record import Progress
 from plimsoll.probes.finding_processes import pids_listening_on
 from plimsoll.runs.lines import unpacked
 from plimsoll.runs.reader import RunReader

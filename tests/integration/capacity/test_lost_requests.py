@@ -14,7 +14,7 @@ import pytest
 
 from plimsoll.engine import EngineConfig, EngineSource
 from plimsoll.experiments.judgement import Judgement
-from plimsoll.experiments.result import StepRecord
+from plimsoll.experiments.record import StepRecord
 from plimsoll.experiments.steps import StepHolder
 from plimsoll.runs import RunFacts, RunReader, RunWriter
 from plimsoll.runs.arrivals import by_arrival, windows_of

@@ -11,7 +11,8 @@ import pytest
 from plimsoll.experiments.capacity import run_capacity
 from plimsoll.experiments.judgement import Judgement
 from plimsoll.experiments.measure import Measurement
-from plimsoll.experiments.result import CapacitySettings, StepRecord
+from plimsoll.experiments.record import StepRecord
+from plimsoll.experiments.result import CapacitySettings
 from plimsoll.experiments.steps import StepHolder
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.snapshot import Earlier, Series, Snapshot

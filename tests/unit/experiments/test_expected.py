@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from plimsoll.experiments.capacity import run_capacity
-from plimsoll.experiments.result import CapacityResult, CapacitySettings, StepRecord
+from plimsoll.experiments.record import StepRecord
+from plimsoll.experiments.result import CapacityResult, CapacitySettings
 from plimsoll.runs.objective_samples import Wanted
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "accuracy"))

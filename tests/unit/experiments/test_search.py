@@ -6,8 +6,8 @@ import math
 
 import pytest
 
+from plimsoll.experiments.record import Bracket
 from plimsoll.experiments.search import (
-    Bracket,
     Goal,
     Trial,
     bracket_of,
