@@ -34,7 +34,7 @@ demo: build # 99: its answer is that the expected load is not carried
 # would hide, run one at a time.
 COMPUTING = tests/unit tests/docs tests/accuracy
 PAIRED = tests/integration/capacity tests/integration/long_runs tests/integration/trials
-ALONE = tests/integration/cli/test_run_self_diagnosis.py tests/integration/cli/test_every_run_ends.py tests/integration/mysql/test_statement_as_limit.py
+ALONE = tests/integration/cli/run/test_run_self_diagnosis.py tests/integration/cli/test_every_run_ends.py tests/integration/mysql/test_statement_as_limit.py
 test: build postgresql mariadb jdk chromium
 	cargo test --workspace --quiet --locked
 	$(BIN)/python -m pytest --numprocesses auto $(ALONE:%=--ignore=%) $(COMPUTING)

@@ -2,8 +2,9 @@
 
     python benches/idle_core_speed.py [--core 0] [--seconds 4] [--rounds 3]
 
-Times the probe's own piece of work (probes/core_speed.py) 50 times a second on one core, four pieces in a row, as the
-first comes to a core that has to wake up; once while that core idles, once while another process keeps it busy.
+Times the probe's own piece of work (probes/processes/core_speed.py) 50 times a second on one core, four pieces in a
+row, as the first comes to a core that has to wake up; once while that core idles, once while another process keeps it
+busy.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import sys
 import time
 from statistics import fmean
 
-from plimsoll.probes.core_speed import INTERVAL_S, Work
+from plimsoll.probes.processes.core_speed import INTERVAL_S, Work
 
 PIECES = 4
 BUSY = """

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from plimsoll.runs.directory import RESOURCES, file_of
-from plimsoll.runs.lines import read_lines
+from plimsoll.runs.format.lines import read_lines
 
 Findings = list[dict[str, Any]]
 Interval = tuple[float, float]

@@ -21,9 +21,9 @@ from pathlib import Path
 from target import ROOT, await_listening, free_port, pinned
 
 from plimsoll.runs import directory
-from plimsoll.runs.minutes import SECONDS
+from plimsoll.runs.format.minutes import SECONDS
+from plimsoll.runs.format.tables import write_tables
 from plimsoll.runs.reader import RunReader
-from plimsoll.runs.tables import write_tables
 
 CASES = ((1, 190), (15, 50), (15, 190), (15, 1000))  # names of requests, requests a second
 SCRIPT = """import http from 'k6/http';

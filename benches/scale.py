@@ -30,7 +30,7 @@ import peers
 from scripts import DISTINCT, FIRST_ITERATIONS, IDLE, MINIMAL, written
 from target import pinned, server_name, target
 
-from plimsoll.runs.lines import read_lines
+from plimsoll.runs.format.lines import read_lines
 
 QUICK = os.environ.get("SCALE") == "quick"
 REQUESTS = int(os.environ.get("REQUESTS", 1_000_000 if QUICK else 10_000_000))

@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import Any
 
 from plimsoll.findings.grow import WORTH_A_PROFILE
-from plimsoll.stats.cliff import LEAST_RISE
-from plimsoll.stats.growth_family import LEAST_WEIGHT, Fit
+from plimsoll.stats.growth.cliff import LEAST_RISE
+from plimsoll.stats.growth.growth_family import LEAST_WEIGHT, Fit
 
 ROOT = Path(__file__).parents[1]
 PLIMSOLL = ROOT / ".venv" / "bin" / "plimsoll"

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from plimsoll.runs.lines import unpacked
+from plimsoll.runs.format.lines import unpacked
 
 PASSWORD = "pl4nted-s3cret"
 HOLD = ("hold", "study.yaml", "--users", "20", "--duration", "5", "--warm-up", "1", "--baseline", "2", "-q")

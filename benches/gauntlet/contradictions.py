@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from plimsoll.runs.lines import read_lines
+from plimsoll.runs.format.lines import read_lines
 
 SHORT_OF, CARRIED, SLOWER, CALM_SLOWER = 0.95, 0.98, 5.0, 2.0
 OTHERS_CORES, FULL, SAME_RATE = 0.25, 0.95, 0.01

@@ -19,7 +19,7 @@ import psutil
 from contradictions import kept_resources
 from processes import TARGET_CORES, on_cores, repeated
 
-from plimsoll.probes.core_speed import CoreSpeedProbe
+from plimsoll.probes.processes.core_speed import CoreSpeedProbe
 from plimsoll.study.models import ProcessSelector
 
 VALUE, FILE = "work_per_cpu_s", "core_speed.json"

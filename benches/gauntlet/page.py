@@ -10,7 +10,7 @@ from catalogue import HELD_OUT, every
 from scoring import NARROW_GOAL, RIGHT_GOAL, end_score, is_disturbed, is_narrow, repeats, tally
 from truth import RULE, SECONDS, WARM_UP_S
 
-from plimsoll.stats.wilson import wilson_interval
+from plimsoll.stats.estimates.wilson import wilson_interval
 
 MARK = "<!-- made by benches/gauntlet -->"
 COLUMNS = (

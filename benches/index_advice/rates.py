@@ -9,7 +9,7 @@ from typing import Any
 
 from cases import HEALTHIES, PLANTED, PLANTS, TUNED_WITH
 
-from plimsoll.stats.wilson import wilson_interval
+from plimsoll.stats.estimates.wilson import wilson_interval
 
 BEGIN, END = "<!-- index advice: made by benches/index_advice.py -->", "<!-- end of index advice -->"
 TOGETHER = "<!-- several conditions: made by benches/index_advice.py -->", "<!-- end of several conditions -->"

@@ -11,7 +11,7 @@ from typing import Any
 
 from plants import DEVELOPMENT, HEALTHY, HELD_OUT, KINDS
 
-from plimsoll.stats.wilson import wilson_interval
+from plimsoll.stats.estimates.wilson import wilson_interval
 
 COLUMNS = ("kind", "of", "n", "right first", "in first two", "what it said instead", "not counted")
 MARK = "<!-- table: made by benches/planted/suite.py -->"

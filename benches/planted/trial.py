@@ -17,7 +17,7 @@ import yaml
 from confined import Skipped, cpu_quota
 from plants import Plant, Standing, standing
 
-from plimsoll.runs.lines import read_lines
+from plimsoll.runs.format.lines import read_lines
 
 ROOT = Path(__file__).parents[2]
 AT_MOST_S = 240

@@ -21,12 +21,12 @@ from plimsoll import _engine
 from plimsoll.errors import EngineError, InputError, ScriptError
 from plimsoll.memory_size import memory_of_environment
 from plimsoll.module_download import NotFetchedError
-from plimsoll.probes.vu_runtimes import VuRuntimes
+from plimsoll.probes.machine.vu_runtimes import VuRuntimes
 from plimsoll.remote_modules import ChangedModuleError, fetch_module, known_modules, without_secrets
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.script_mistakes import changed_module, option_warnings, script_mistake
-from plimsoll.study.secret_sources import values_of_sources
-from plimsoll.study.secrets import Redactor
+from plimsoll.study.secrets.redactor import Redactor
+from plimsoll.study.secrets.sources import values_of_sources
 
 POLL_S = 0.05
 END_AT_ONCE_S = 0.7  # teardown() and handleSummary() have 0.3 s of it

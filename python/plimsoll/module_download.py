@@ -10,7 +10,7 @@ import time
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit, urlunsplit
 
-from plimsoll.study.secrets_in_text import hide_in_message
+from plimsoll.study.secrets.in_text import hide_in_message
 
 if TYPE_CHECKING:
     from http.client import HTTPResponse

@@ -5,7 +5,7 @@ a `types.py` in a folder of results would be run by whatever is started there. P
 instead (`python -I`), with this file as the program: it takes the package `plimsoll` from the folder in which it lies
 itself, whatever else is installed or named so, and then runs the module.
 
-    subprocess.Popen(own_programs.command("plimsoll.experiments.guard"))
+    subprocess.Popen(own_programs.command("plimsoll.experiments.target.guard"))
 
 It imports nothing of the package, and all parts of it may import it, as does the lab.
 """

@@ -18,8 +18,8 @@ from urllib.parse import urlsplit
 
 from plimsoll.errors import InputError
 from plimsoll.module_download import NotFetchedError, download
-from plimsoll.runs.small_files import read_small
-from plimsoll.study.secrets_in_text import hide_in_message
+from plimsoll.runs.format.small_files import read_small
+from plimsoll.study.secrets.in_text import hide_in_message
 from plimsoll.user_cache import made_in_cache, user_cache
 from plimsoll.written_files import write_named, write_own
 

@@ -49,9 +49,9 @@ from adversaries import (
 )
 from score_line import Job, Line, Lines, percent
 
-from plimsoll.experiments.capacity import run_capacity
-from plimsoll.experiments.measure import Measurement
-from plimsoll.experiments.result import CapacitySettings
+from plimsoll.experiments.capacity.experiment import run_capacity
+from plimsoll.experiments.capacity.result import CapacitySettings
+from plimsoll.experiments.steps.measure import Measurement
 
 TRIAL_S, TRIALS, MORE_TRIALS = 60, 10, 20
 MOST_FAILED = 0.01

@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from score_line import Job, Line, Lines, Ratio, percent
 from simulators import ClosedQueue, OpenQueue, UslUsers, drifting_speeds
 
-from plimsoll.experiments.capacity import run_capacity
-from plimsoll.experiments.result import CapacitySettings
+from plimsoll.experiments.capacity.experiment import run_capacity
+from plimsoll.experiments.capacity.result import CapacitySettings
 
 WIDTH = 0.03
 START_PER_S = 10.0

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 from simulators import OpenQueue, drifting_speeds
 
-from plimsoll.experiments.capacity import run_capacity
-from plimsoll.experiments.result import CapacitySettings
+from plimsoll.experiments.capacity.experiment import run_capacity
+from plimsoll.experiments.capacity.result import CapacitySettings
 
 
 @dataclass(frozen=True)

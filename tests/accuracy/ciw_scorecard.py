@@ -22,11 +22,11 @@ from scipy.stats import ttest_ind
 from score_line import Job, Line, Lines
 from simulators import OpenQueue
 
-from plimsoll.experiments.capacity import run_capacity
-from plimsoll.experiments.result import CapacitySettings
+from plimsoll.experiments.capacity.experiment import run_capacity
+from plimsoll.experiments.capacity.result import CapacitySettings
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.snapshot import Snapshot
-from plimsoll.stats.block_quantile import BLOCKS, quantile_interval
+from plimsoll.stats.estimates.block_quantile import BLOCKS, quantile_interval
 
 Array = NDArray[np.float64]
 # Stations one after the other: (servers, service time in s).

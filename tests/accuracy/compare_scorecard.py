@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from score_line import Line
 
 from plimsoll.findings.trials.comparisons import SINGLE, compare_trials
-from plimsoll.stats.log_ratio import paired_log_ratio, welch_log_ratio
-from plimsoll.stats.shares import layer_shares, shares_per_repetition
-from plimsoll.stats.wilson import wilson_interval
+from plimsoll.stats.comparison.log_ratio import paired_log_ratio, welch_log_ratio
+from plimsoll.stats.comparison.shares import layer_shares, shares_per_repetition
+from plimsoll.stats.estimates.wilson import wilson_interval
 
 Draw = Callable[[np.random.Generator, int], NDArray[np.float64]]
 MARGIN = 0.05

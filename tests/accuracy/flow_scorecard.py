@@ -19,8 +19,8 @@ from score_line import Job, Line, Lines, print_rows
 from simulators import ClosedQueue, OpenQueue, UslUsers
 
 from plimsoll.findings.validity.flow import FlowFault, fault_of
-from plimsoll.runs.flow_seconds import flow_second
 from plimsoll.runs.histogram import Histogram
+from plimsoll.runs.readings.flow_seconds import flow_second
 from plimsoll.runs.snapshot import Series, Snapshot
 
 STEP_S, DRAIN_S = 12, 30

@@ -24,8 +24,8 @@ from keep_targets import Collapsing, Metastable, kept_rate, kept_users, steer
 from score_line import Job, Line, Lines
 from simulators import ClosedQueue, OpenQueue
 
-from plimsoll.experiments.hold import HoldSettings, run_hold
-from plimsoll.experiments.kept_load import kept_objectives
+from plimsoll.experiments.long_runs.hold import HoldSettings, run_hold
+from plimsoll.experiments.long_runs.kept_load import kept_objectives
 from plimsoll.findings.hold.finding import hold_findings
 from plimsoll.runs import RunFacts, RunReader, RunWriter
 

@@ -21,8 +21,8 @@ from scipy.optimize import brentq
 from scipy.stats import poisson
 from simulators import OpenQueue
 
-from plimsoll.experiments.keep import Keeper
-from plimsoll.experiments.kept_load import KeptLoad, kept_objectives
+from plimsoll.experiments.long_runs.keep import Keeper
+from plimsoll.experiments.long_runs.kept_load import KeptLoad, kept_objectives
 from plimsoll.runs.snapshot import Snapshot
 
 

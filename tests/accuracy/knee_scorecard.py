@@ -15,7 +15,7 @@ from itertools import product
 import numpy as np
 from score_line import Job, Line, Lines
 
-from plimsoll.stats.knee import Knee, closed_knee
+from plimsoll.stats.throughput.knee import Knee, closed_knee
 
 DEMAND_S, THINK_S, SECONDS = 0.01, 0.99, 60.0
 TRUTH = (DEMAND_S + THINK_S) / DEMAND_S

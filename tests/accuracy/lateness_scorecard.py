@@ -20,12 +20,12 @@ from longrun_scorecard import Array
 from score_line import Job, Line, Lines, print_rows
 
 from plimsoll.findings.validity.generator import figures_of, generator_health
-from plimsoll.runs.generator_seconds import GeneratorSeconds
 from plimsoll.runs.histogram import Histogram
+from plimsoll.runs.readings.generator_seconds import GeneratorSeconds
 from plimsoll.runs.snapshot import Snapshot
-from plimsoll.stats.cliff import LEAST_RISE, cliff
-from plimsoll.stats.growth_family import growth_of
-from plimsoll.stats.keeping_up import keeping_up
+from plimsoll.stats.consumption.keeping_up import keeping_up
+from plimsoll.stats.growth.cliff import LEAST_RISE, cliff
+from plimsoll.stats.growth.growth_family import growth_of
 
 # Lateness in ms of `count` events of a second that lies at a share of the load; scale 1.
 Late = Callable[[np.random.Generator, int, float], Array]

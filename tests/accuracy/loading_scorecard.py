@@ -15,8 +15,8 @@ import numpy as np
 from longrun_scorecard import LAWS, Array, red_noise
 from score_line import Job, Line, Lines, percent
 
-from plimsoll.stats.cliff import cliff
-from plimsoll.stats.load_forecast import forecast
+from plimsoll.stats.growth.cliff import cliff
+from plimsoll.stats.growth.load_forecast import forecast
 
 Law = Callable[[Array], Array]
 ITEMS = 100_000

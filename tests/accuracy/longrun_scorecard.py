@@ -23,11 +23,11 @@ from scipy.signal import lfilter
 from score_line import Line
 
 from plimsoll.runs.histogram import Histogram
-from plimsoll.stats.block_quantile import BLOCKS, quantile_interval
-from plimsoll.stats.drift import drift
-from plimsoll.stats.growth_family import DECIDED_WEIGHT, growth_of, predict
-from plimsoll.stats.keeping_up import keeping_up
-from plimsoll.stats.periodic import _best_period, periodic_pulse
+from plimsoll.stats.consumption.keeping_up import keeping_up
+from plimsoll.stats.estimates.block_quantile import BLOCKS, quantile_interval
+from plimsoll.stats.growth.drift import drift
+from plimsoll.stats.growth.growth_family import DECIDED_WEIGHT, growth_of, predict
+from plimsoll.stats.pulses.periodic import _best_period, periodic_pulse
 
 Array = NDArray[np.float64]
 # One trial: None where it gives no answer, else whether the answer is right.

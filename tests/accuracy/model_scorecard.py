@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from scipy.optimize import OptimizeWarning, curve_fit
 from score_line import Job, Lines
 
-from plimsoll.stats.demand import reach
-from plimsoll.stats.demand_curve import reach_along_curve
-from plimsoll.stats.scalability import Scalability, fit_scalability
+from plimsoll.stats.throughput.demand import reach
+from plimsoll.stats.throughput.demand_curve import reach_along_curve
+from plimsoll.stats.throughput.scalability import Scalability, fit_scalability
 
 Array = NDArray[np.float64]
 NOISE = 0.02

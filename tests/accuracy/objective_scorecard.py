@@ -20,8 +20,8 @@ import numpy as np
 from score_line import Job, Line, Lines, Ratio
 
 from plimsoll.runs.histogram import Histogram
-from plimsoll.runs.objective_samples import Samples
-from plimsoll.stats.quantile_test import ERROR, is_above_at_any_time, is_below_at_any_time
+from plimsoll.runs.readings.objective_samples import Samples
+from plimsoll.stats.estimates.quantile_test import ERROR, is_above_at_any_time, is_below_at_any_time
 from plimsoll.study.objectives import Limit
 
 Array = np.ndarray

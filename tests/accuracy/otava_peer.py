@@ -16,7 +16,7 @@ from pathlib import Path
 from longrun_scorecard import drifting
 from score_line import Job, Line, Lines
 
-from plimsoll.stats.drift import MOST_BLOCKS
+from plimsoll.stats.growth.drift import MOST_BLOCKS
 
 PYTHON = Path(__file__).parents[2] / "target" / "otava" / "bin" / "python"
 COUNT = """

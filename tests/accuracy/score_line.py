@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from plimsoll.stats.wilson import wilson_interval
+from plimsoll.stats.estimates.wilson import wilson_interval
 
 ANSWER_RATE = 0.90
 Verdict = Literal["met", "missed", "no answer", ""]

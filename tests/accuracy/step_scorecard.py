@@ -19,11 +19,11 @@ import numpy as np
 from score_line import Job, Line, Lines
 from simulators import OpenQueue
 
-from plimsoll.experiments.evidence import Context
-from plimsoll.experiments.judge import judge
-from plimsoll.experiments.judgement import Judgement
-from plimsoll.experiments.measure import Measurement
-from plimsoll.stats.plateau import Plateau
+from plimsoll.experiments.steps.evidence import Context
+from plimsoll.experiments.steps.judge import judge
+from plimsoll.experiments.steps.judgement import Judgement
+from plimsoll.experiments.steps.measure import Measurement
+from plimsoll.stats.throughput.plateau import Plateau
 
 CAPACITY_PER_S = 300.0
 WARM_UP_S = 3

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.stats.flattening import PLATEAU_SHARE, Flattening, flattening
+from plimsoll.stats.throughput.flattening import PLATEAU_SHARE, Flattening, flattening
 
 CURVES = ("bounds", "queue", "usl")
 SLACK = 1.05  # a level so little beyond N* is no wrong answer: noise of 5 % hides it

@@ -6,8 +6,8 @@ import pytest
 from adversaries import Bucket, Foreign, Retrograde
 from adversary_scorecard import CASES, CLOSED_CASES, closed_search, closed_source, search
 
-from plimsoll.experiments.capacity import run_capacity
-from plimsoll.experiments.result import CapacitySettings
+from plimsoll.experiments.capacity.experiment import run_capacity
+from plimsoll.experiments.capacity.result import CapacitySettings
 from plimsoll.findings.capacity.finding import capacity_findings
 
 RUNS = 4

@@ -11,11 +11,11 @@ from capacity_goals import USL
 from capacity_scorecard import CASES, search_once
 from simulators import ClosedQueue, OpenQueue, UslUsers
 
-from plimsoll.experiments.capacity import CARRIED_SINCE, run_capacity
+from plimsoll.experiments.capacity.experiment import CARRIED_SINCE, run_capacity
+from plimsoll.experiments.capacity.result import CapacitySettings
+from plimsoll.experiments.capacity.time_plan import width_reached
 from plimsoll.experiments.load import LoadSource
-from plimsoll.experiments.record import Progress
-from plimsoll.experiments.result import CapacitySettings
-from plimsoll.experiments.time_plan import width_reached
+from plimsoll.experiments.steps.record import Progress
 from plimsoll.findings.capacity.finding import capacity_findings
 
 RUNS = 20

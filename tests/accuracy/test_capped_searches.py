@@ -10,15 +10,15 @@ import pytest
 from capped_targets import CappedQueue, PacedUsers
 from findings_as_json import checked
 
-from plimsoll.experiments.capacity import run_capacity
-from plimsoll.experiments.hold import HoldSettings, run_hold
-from plimsoll.experiments.kept_load import kept_objectives
-from plimsoll.experiments.result import CapacityResult, CapacitySettings
+from plimsoll.experiments.capacity.experiment import run_capacity
+from plimsoll.experiments.capacity.result import CapacityResult, CapacitySettings
+from plimsoll.experiments.long_runs.hold import HoldSettings, run_hold
+from plimsoll.experiments.long_runs.kept_load import kept_objectives
 from plimsoll.findings.capacity.finding import capacity_findings
 from plimsoll.findings.exit_codes import exit_code
 from plimsoll.findings.hold.finding import hold_findings
 from plimsoll.runs import RunFacts, RunReader, RunWriter
-from plimsoll.runs.declared_caps import declared_caps
+from plimsoll.runs.readings.declared_caps import declared_caps
 
 MEAN_S, CARRIES = 0.02, 150.0  # three servers
 

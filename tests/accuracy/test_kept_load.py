@@ -11,8 +11,8 @@ import pytest
 from keep_targets import kept_rate
 from simulators import OpenQueue
 
-from plimsoll.experiments.hold import HoldSettings, run_hold
-from plimsoll.experiments.kept_load import kept_objectives
+from plimsoll.experiments.long_runs.hold import HoldSettings, run_hold
+from plimsoll.experiments.long_runs.kept_load import kept_objectives
 from plimsoll.findings.exit_codes import exit_code
 from plimsoll.findings.hold.finding import hold_findings
 from plimsoll.runs import RunFacts, RunReader, RunWriter

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from model_scorecard import closed_queue, demand_rows, law, peak_rows, peaks
 
-from plimsoll.stats.scalability import Scalability, fit_scalability
+from plimsoll.stats.throughput.scalability import Scalability, fit_scalability
 
 
 @pytest.mark.parametrize("share", [1.5, 2.0])

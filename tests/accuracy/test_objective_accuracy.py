@@ -7,7 +7,7 @@ import pytest
 from objective_scorecard import ALLOWED, ERROR, best_possible, borders, passed, queues, whole_step
 
 from plimsoll.runs.histogram import Histogram
-from plimsoll.runs.objective_samples import Samples
+from plimsoll.runs.readings.objective_samples import Samples
 from plimsoll.study.objectives import Limit
 
 SEED = 91_000

@@ -20,17 +20,17 @@ import numpy as np
 from capped_targets import CappedQueue
 from score_line import Job, Line, Lines, print_rows
 
-from plimsoll.experiments.evidence import Context
-from plimsoll.experiments.judge import judge
-from plimsoll.experiments.measure import Measurement
+from plimsoll.experiments.steps.evidence import Context
+from plimsoll.experiments.steps.judge import judge
+from plimsoll.experiments.steps.measure import Measurement
 from plimsoll.findings.run import run_finding
 from plimsoll.findings.validity.generator import figures_of, generator_health
 from plimsoll.findings.validity.slow_names import with_slow_names
 from plimsoll.findings.validity.validity import Validity
-from plimsoll.runs.declared_caps import declared_caps
-from plimsoll.runs.generator_seconds import GeneratorSeconds
 from plimsoll.runs.histogram import Histogram
-from plimsoll.runs.name_lookups import NameLookups
+from plimsoll.runs.readings.declared_caps import declared_caps
+from plimsoll.runs.readings.generator_seconds import GeneratorSeconds
+from plimsoll.runs.readings.name_lookups import NameLookups
 from plimsoll.runs.snapshot import Series, Snapshot
 
 Random = np.random.Generator

@@ -109,6 +109,6 @@ def test_there_is_one_way_to_start_a_program_of_ours() -> None:
 
 
 def test_a_program_that_reads_its_input_gets_it(tmp_path: Path) -> None:
-    process = subprocess.Popen(command("plimsoll.experiments.guard"), cwd=tmp_path, stdin=subprocess.PIPE)
+    process = subprocess.Popen(command("plimsoll.experiments.target.guard"), cwd=tmp_path, stdin=subprocess.PIPE)
     process.communicate(b"{}\n", timeout=60)
     assert process.returncode == 0

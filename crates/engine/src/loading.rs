@@ -11,7 +11,9 @@ use plimsoll_core::options::layers::{lost_scenarios, overlaid, with_own_names};
 use plimsoll_core::options::Options;
 use plimsoll_core::record::{Kind, Recorder};
 use plimsoll_script::allowance::{BodyLimits, RunLimit, DEFAULT_MAX_BODY_BYTES};
-use plimsoll_script::bundle::{Bundle, RequestDefaults, ScriptError, DEFAULT_VU_MEMORY_BYTES};
+use plimsoll_script::modules::bundle::{
+    Bundle, RequestDefaults, ScriptError, DEFAULT_VU_MEMORY_BYTES,
+};
 use plimsoll_script::secrets::{Cleaner, Secrets};
 use plimsoll_script::state::{Builtin, Recording, VuState};
 use plimsoll_script::term::{Orders, Term};
@@ -21,10 +23,11 @@ use serde_json::{json, Value};
 use thiserror::Error;
 
 use crate::bounds::{self, Machine};
+use crate::deaf;
+use crate::network::rules::Rules;
+use crate::network::tls;
 use crate::plain::PlainUrl;
-use crate::rules::Rules;
 use crate::samples::OutputFile;
-use crate::{deaf, tls};
 
 /// What a caller asks for; `options` replaces the script's option of the same name.
 #[derive(Clone, Debug, Deserialize)]

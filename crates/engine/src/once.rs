@@ -6,19 +6,19 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use plimsoll_core::record::Delta;
-use plimsoll_script::bundle::Bundle;
+use plimsoll_script::modules::bundle::Bundle;
 use plimsoll_script::state::Iteration;
 use plimsoll_script::term::Term;
 use plimsoll_script::vu::{Job, Outcome, Vu};
 
-use crate::client::Client;
 use crate::collector::{add_deltas, Totals};
 use crate::deaf::{self, Come, Work};
-use crate::dial::Network;
 use crate::drive;
 use crate::loading::{state_outside, EngineError};
+use crate::network::client::Client;
+use crate::network::dial::Network;
+use crate::network::rules::Rules;
 use crate::plan::Plan;
-use crate::rules::Rules;
 use crate::samples::Samples;
 use crate::stop::{self, Phase, Stop};
 

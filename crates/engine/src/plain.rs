@@ -10,14 +10,14 @@ use bytes::Bytes;
 use plimsoll_core::options::Options;
 use plimsoll_core::record::TagSetId;
 use plimsoll_core::system_tags::SystemTag;
-use plimsoll_script::address::Address;
 use plimsoll_script::effect::{HttpRequest, HttpResponse};
-use plimsoll_script::refusal;
+use plimsoll_script::http::address::Address;
+use plimsoll_script::http::refusal;
 use plimsoll_script::vu::Outcome;
 use serde::Deserialize;
 
-use crate::client::Repeated;
 use crate::drive::Context;
+use crate::network::client::Repeated;
 use crate::worker::Slot;
 
 const TIMEOUT: Duration = Duration::from_secs(60);

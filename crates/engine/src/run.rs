@@ -12,8 +12,8 @@ use tokio::sync::watch;
 
 use crate::epochs::Level;
 use crate::loading::{load, Config, EngineError};
+use crate::network::rules::Rules;
 use crate::plan::{locked, Ended, Plan};
-use crate::rules::Rules;
 use crate::samples::Samples;
 use crate::stop::{Phase, Stop};
 use crate::worker::LateArrivals;

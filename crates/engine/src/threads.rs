@@ -5,7 +5,7 @@ use std::sync::mpsc::Sender;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use plimsoll_script::bundle::ScriptError;
+use plimsoll_script::modules::bundle::ScriptError;
 
 use crate::collector::Part;
 use crate::loading::EngineError;

@@ -11,27 +11,27 @@ use plimsoll_core::histogram::Histogram;
 use plimsoll_core::options::{Executor, Options, Scenario};
 use plimsoll_core::schedule::Spacing;
 use plimsoll_core::snapshot::Counts;
-use plimsoll_script::bundle::{Bundle, ScriptError};
+use plimsoll_script::modules::bundle::{Bundle, ScriptError};
 use plimsoll_script::signs::{self, Signs};
 use plimsoll_script::state::{Builtin, Recording, SharedRecorder, VuState};
 use plimsoll_script::term::{Orders, Term};
 use plimsoll_script::vu::Vu;
 use tokio::sync::watch;
 
-use crate::backoff::Attempts;
-use crate::client::{Client, Repeated};
 use crate::collector::{Part, ThreadSecond};
-use crate::dial::Network;
 use crate::epochs::{self, Doing, Ledger, Level};
+use crate::executors::backoff::Attempts;
+use crate::executors::{closed, iterations, open};
 use crate::gate::Gate;
+use crate::network::client::{Client, Repeated};
+use crate::network::dial::Network;
+use crate::network::rules::Rules;
 use crate::plain::PlainUrl;
-use crate::rules::Rules;
 use crate::samples::{Origin, Samples};
 use crate::self_watch::SelfWatch;
 use crate::signal::Signal;
 use crate::stop::{self, Phase};
 use crate::timer::Timer;
-use crate::{closed, iterations, open};
 
 const PULSE: Duration = Duration::from_millis(10);
 /// Script errors a thread writes out; the rest are only counted.

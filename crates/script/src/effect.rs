@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use percent_encoding::{percent_encode, CONTROLS};
 
-use crate::address::Address;
 use crate::allowance::Claim;
-pub use crate::failure::{code, Failure};
+use crate::http::address::Address;
+pub use crate::http::failure::{code, Failure};
 
 #[derive(Debug)]
 pub enum Effect {

@@ -1,5 +1,14 @@
 //! `k6/http`: from a script's call (`reading`) to requests on the wire (`hops`: redirects, cookies) and back to a Response.
 
+pub mod address;
+pub mod auth;
+pub(crate) mod body;
+pub mod compression;
+pub(crate) mod cookies;
+pub(crate) mod failure;
+pub mod refusal;
+pub(crate) mod response;
+
 mod hops;
 mod reading;
 
@@ -13,16 +22,16 @@ use rquickjs::{
     Array, Class, Coerced, Ctx, Error, Exception, Function, IntoJs, Object, Promise, Result, Value,
 };
 
-use crate::auth::{Credentials, Scheme};
-use crate::body;
-use crate::cookies::{self, Given, SharedJar};
+use crate::api::events::Events;
 use crate::effect::{code, Effect, HttpRequest, HttpResponse, Reply};
-use crate::events::Events;
-use crate::host::Natives;
-use crate::places::place_of_call;
-use crate::raw::each_property;
-use crate::refusal;
-use crate::response::{self, Hops, Response, OCSP_STATUS};
+use crate::http::auth::{Credentials, Scheme};
+use crate::http::body;
+use crate::http::cookies::{self, Given, SharedJar};
+use crate::http::refusal;
+use crate::http::response::{self, Hops, Response, OCSP_STATUS};
+use crate::modules::places::place_of_call;
+use crate::runtime::host::Natives;
+use crate::runtime::raw::each_property;
 use crate::state::{Moment, VuState};
 use crate::values::{named, text_of, text_of_string, GivenText};
 

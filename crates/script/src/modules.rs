@@ -1,5 +1,15 @@
 //! Which modules exist, and where a script's imports come from.
 
+pub(crate) mod builtin;
+pub mod bundle;
+pub(crate) mod commonjs;
+pub(crate) mod import_map;
+pub(crate) mod packages;
+pub(crate) mod places;
+pub(crate) mod resolve;
+pub(crate) mod typescript;
+pub(crate) mod unit;
+
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -10,15 +20,15 @@ use rquickjs::module::{Declared, WriteOptions};
 use rquickjs::{Ctx, Error, Exception, Module, Object, Result};
 use url::Url;
 
-use crate::builtin;
-use crate::bundle::Bundle;
-use crate::commonjs;
-use crate::host::Natives;
-use crate::intrinsics::Needs;
-use crate::packages::Asked;
-use crate::resolve;
+use crate::modules::builtin;
+use crate::modules::bundle::Bundle;
+use crate::modules::commonjs;
+use crate::modules::packages::Asked;
+use crate::modules::resolve;
+use crate::modules::unit::{Kind, Unit};
+use crate::runtime::host::Natives;
+use crate::runtime::intrinsics::Needs;
 use crate::state::VuState;
-use crate::unit::{Kind, Unit};
 
 /// Finds modules for the VU that runs.
 pub struct ScriptModules;

@@ -6,6 +6,14 @@
 //! private fields, found by watching a runtime at work (`Fields::find`); if they are not where a pointer to a frame and a
 //! list of jobs can be recognised without doubt, each VU gets a runtime of its own, and `sharing` says so.
 
+pub(crate) mod globals;
+pub(crate) mod host;
+pub(crate) mod intrinsics;
+pub(crate) mod job_list;
+pub(crate) mod json;
+pub(crate) mod memory;
+pub(crate) mod raw;
+
 use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;
 use std::rc::{Rc, Weak};
@@ -14,11 +22,11 @@ use std::sync::LazyLock;
 use rquickjs::allocator::Allocator;
 use rquickjs::{qjs, Context, Ctx, Function, Runtime};
 
-use crate::host::HostFunctions;
-use crate::intrinsics;
-use crate::job_list::{self, Jobs, Link};
-use crate::memory::{Ledger, Limited, Share};
 use crate::modules::ScriptModules;
+use crate::runtime::host::HostFunctions;
+use crate::runtime::intrinsics;
+use crate::runtime::job_list::{self, Jobs, Link};
+use crate::runtime::memory::{Ledger, Limited, Share};
 use crate::signs;
 use crate::state::VuState;
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rquickjs::{Ctx, Exception, Result};
 
-use crate::host::Natives;
+use crate::runtime::host::Natives;
 use crate::state::VuState;
 use crate::whole_file::small_file;
 

@@ -4,7 +4,7 @@ use rquickjs::{
     qjs, ArrayBuffer, Ctx, Error, Exception, FromJs, Object, Result, TypedArray, Value,
 };
 
-use crate::raw::{each_property, well_formed, Text};
+use crate::runtime::raw::{each_property, well_formed, Text};
 
 /// Tags of a JavaScript object as text; anything that is not an object has none.
 pub fn tags_of(value: &Value<'_>) -> Result<Vec<(String, String)>> {

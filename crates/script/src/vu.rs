@@ -9,17 +9,17 @@ use corosensei::stack::{DefaultStack, Stack};
 use corosensei::{Coroutine, CoroutineResult};
 use rquickjs::{CatchResultExt, CaughtError, Ctx, Exception, Function, Object, Value};
 
-use crate::bundle::ScriptError;
-use crate::commonjs;
+use crate::api::events::Events;
 use crate::effect::{Effect, Reply};
-use crate::events::Events;
-use crate::globals;
-use crate::json;
 use crate::modules;
-use crate::places::{missing_export, place_in_script};
+use crate::modules::bundle::ScriptError;
+use crate::modules::commonjs;
+use crate::modules::places::{missing_export, place_in_script};
+use crate::modules::unit::Kind;
+use crate::runtime::globals;
+use crate::runtime::json;
 use crate::runtime::Away;
 use crate::state::{Iteration, VuState, MAX_COMPUTE};
-use crate::unit::Kind;
 use crate::values::text_of_string;
 
 /// Virtual size of a VU's stack; only touched pages cost memory.

@@ -30,7 +30,7 @@ def main() -> None:
 def _code_of_verb() -> str | int | None:
     try:
         if sys.argv[1:2] == ["run"]:
-            from plimsoll.cli.run import run
+            from plimsoll.cli.run.verb import run
 
             return run(sys.argv[2:])
         from plimsoll.cli.app import app

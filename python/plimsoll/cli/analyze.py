@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from plimsoll.cli.quantities import number
-from plimsoll.cli.shared_flags import AsJson, Runs
+from plimsoll.cli.flags.quantities import number
+from plimsoll.cli.flags.shared import AsJson, Runs
 from plimsoll.errors import InputError
 from plimsoll.nearest_word import nearest
 from plimsoll.plain_text import plain
@@ -80,7 +80,7 @@ def analyze(
     """
     import json
 
-    from plimsoll.cli.budgets import budgets_of
+    from plimsoll.cli.flags.budgets import budgets_of
     from plimsoll.cli.waiting import Waiting
     from plimsoll.findings.exit_codes import exit_code_of
     from plimsoll.report.text import answer_lines

@@ -85,7 +85,7 @@ app.command()(demo)
 @app.command(context_settings=_OWN_FLAGS)
 def run(context: typer.Context) -> None:
     """Run a k6 script with k6's flags, or load one URL: plimsoll run --help."""
-    from plimsoll.cli.run import run as run_script
+    from plimsoll.cli.run.verb import run as run_script
 
     raise typer.Exit(run_script(context.args))
 

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from plimsoll.cli.quantities import LoadTime, count, number, seconds
-from plimsoll.cli.shared_flags import (
+from plimsoll.cli.flags.quantities import LoadTime, count, number, seconds
+from plimsoll.cli.flags.shared import (
     ArrivalProcess,
     ArrivalSeed,
     AsJson,
@@ -110,10 +110,10 @@ def capacity(
     input, 3 invalid, 130 interrupted.
     """
     from plimsoll.cli.answers import show
-    from plimsoll.cli.budgets import budgets_of, share_of
+    from plimsoll.cli.flags.budgets import budgets_of, share_of
+    from plimsoll.cli.flags.taking_part import taking_part
     from plimsoll.cli.progress import ProgressLine, listening
-    from plimsoll.cli.run import pairs
-    from plimsoll.cli.taking_part import taking_part
+    from plimsoll.cli.run.verb import pairs
     from plimsoll.plans.load import Choices
     from plimsoll.verbs.capacity import capacity as find_capacity
     from plimsoll.verbs.capacity import verify as find_and_verify

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from plimsoll.cli.quantities import LoadTime, number, seconds
-from plimsoll.cli.shared_flags import ArrivalProcess, AsJson, Env, Isolate, MaybeSource, Of, Quiet, Runs, Threads
-from plimsoll.cli.trial_flags import Rate, Resume, Seconds, Seed, Users, WarmUp
+from plimsoll.cli.flags.quantities import LoadTime, number, seconds
+from plimsoll.cli.flags.shared import ArrivalProcess, AsJson, Env, Isolate, MaybeSource, Of, Quiet, Runs, Threads
+from plimsoll.cli.flags.trials import Rate, Resume, Seconds, Seed, Users, WarmUp
 from plimsoll.study import bounds
 
 
@@ -64,10 +64,10 @@ def compare(
     Exit codes: 0 not slower beyond the margin, or undecided; 99 slower, or fails more; 2 wrong input; 3 invalid; 130
     interrupted.
     """
-    from plimsoll.cli import trial_flags
     from plimsoll.cli.answers import show
+    from plimsoll.cli.flags import trials as trial_flags
+    from plimsoll.cli.flags.taking_part import taking_part
     from plimsoll.cli.progress import TrialLine, listening
-    from plimsoll.cli.taking_part import taking_part
     from plimsoll.plans.requests import CompareRequest
     from plimsoll.verbs.trials import compare as compare_verb
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from plimsoll.cli.shared_flags import AsJson, Quiet, Runs
+from plimsoll.cli.flags.shared import AsJson, Quiet, Runs
 
 
 def demo(

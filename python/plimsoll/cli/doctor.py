@@ -21,7 +21,7 @@ def doctor(
     from dataclasses import asdict, replace
 
     from plimsoll.engine import vu_runtimes
-    from plimsoll.probes.machine_checks import judge, read_facts
+    from plimsoll.probes.machine.machine_checks import judge, read_facts
 
     checks = judge(replace(read_facts(runs), vu_runtimes=vu_runtimes()))
     spoiled = any(check.state == "spoils" for check in checks)

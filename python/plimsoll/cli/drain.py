@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from plimsoll.cli.quantities import LoadTime, for_text, number, seconds
-from plimsoll.cli.quantities import duration as duration_of
-from plimsoll.cli.shared_flags import (
+from plimsoll.cli.flags.quantities import LoadTime, for_text, number, seconds
+from plimsoll.cli.flags.quantities import duration as duration_of
+from plimsoll.cli.flags.shared import (
     ArrivalSeed,
     AsJson,
     Env,
@@ -101,9 +101,9 @@ def drain(
     Exit codes: 0 keeps up or cannot tell, 99 falls behind, 2 wrong input, 3 invalid, 130 interrupted.
     """
     from plimsoll.cli.answers import show
-    from plimsoll.cli.long_run import chosen
+    from plimsoll.cli.flags.long_run import chosen
+    from plimsoll.cli.flags.taking_part import taking_part
     from plimsoll.cli.progress import ProgressLine, listening
-    from plimsoll.cli.taking_part import taking_part
     from plimsoll.verbs.long_runs import drain as find
 
     choices = chosen(runs, env, seed, threads, isolate, variant, probe)

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from plimsoll.cli.quantities import LoadTime, for_text, number
-from plimsoll.cli.shared_flags import AsJson, Env, Isolate, Of, Probe, Quiet, Runs, Source, TargetVariant, Threads
+from plimsoll.cli.flags.quantities import LoadTime, for_text, number
+from plimsoll.cli.flags.shared import AsJson, Env, Isolate, Of, Probe, Quiet, Runs, Source, TargetVariant, Threads
 from plimsoll.study import bounds
 
 
@@ -51,9 +51,9 @@ def grow(
     Exit codes: 0 loaded, 99 more creates failed than allowed, 2 wrong input, 3 invalid, 130 interrupted.
     """
     from plimsoll.cli.answers import show
-    from plimsoll.cli.long_run import chosen
+    from plimsoll.cli.flags.long_run import chosen
+    from plimsoll.cli.flags.taking_part import taking_part
     from plimsoll.cli.progress import ProgressLine, listening
-    from plimsoll.cli.taking_part import taking_part
     from plimsoll.verbs.long_runs import grow as find
 
     choices = chosen(runs, env, seed, threads, isolate, variant, probe)

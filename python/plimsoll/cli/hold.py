@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from plimsoll.cli.quantities import LoadTime, count, for_text, number, seconds
-from plimsoll.cli.quantities import duration as duration_of
-from plimsoll.cli.shared_flags import (
+from plimsoll.cli.flags.quantities import LoadTime, count, for_text, number, seconds
+from plimsoll.cli.flags.quantities import duration as duration_of
+from plimsoll.cli.flags.shared import (
     ArrivalSeed,
     AsJson,
     Env,
@@ -85,9 +85,9 @@ def hold(
     Exit codes: 0 answered and objectives met, 99 an objective failed, 2 wrong input, 3 invalid, 130 interrupted.
     """
     from plimsoll.cli.answers import show
-    from plimsoll.cli.long_run import chosen
+    from plimsoll.cli.flags.long_run import chosen
+    from plimsoll.cli.flags.taking_part import taking_part
     from plimsoll.cli.progress import ProgressLine, listening
-    from plimsoll.cli.taking_part import taking_part
     from plimsoll.verbs.long_runs import hold as find
 
     choices = chosen(runs, env, seed, threads, isolate, variant, probe)

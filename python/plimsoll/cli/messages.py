@@ -14,7 +14,7 @@ _STEERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # a terminal; line break
 def say(message: str, error: BaseException) -> None:
     """The message, then what was noted on the way up, such as where the run was kept; without the secrets of the
     command line, and without control characters, which a name in it may have."""
-    from plimsoll.cli.told_secrets import redactor_of_words
+    from plimsoll.cli.run.told_secrets import redactor_of_words
 
     text = "\n".join([f"plimsoll: {message}", *getattr(error, "__notes__", ())])
     hidden = redactor_of_words(sys.argv[1:], os.environ).message(text)

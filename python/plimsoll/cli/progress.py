@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from plimsoll.experiments.record import Progress
-    from plimsoll.experiments.trials import TrialProgress
+    from plimsoll.experiments.steps.record import Progress
+    from plimsoll.experiments.trials.making import TrialProgress
     from plimsoll.verbs.listeners import Listeners
 
 EVERY_S = 5

@@ -87,8 +87,8 @@ def _lab(name: str) -> Iterator[str]:
 
 def _run(name: str) -> Iterator[str]:
     """The flags of a run, which are those of k6 and come from a table of their own."""
-    from plimsoll.cli.k6_options import OPTIONS
-    from plimsoll.cli.run_flags import DESCRIPTION, parser
+    from plimsoll.cli.run.flags import DESCRIPTION, parser
+    from plimsoll.cli.run.k6_options import OPTIONS
 
     top = parser()
     yield from _heading(["plimsoll", name, "[script]"], len(top._actions))

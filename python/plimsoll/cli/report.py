@@ -20,7 +20,7 @@ def report(
 ) -> None:
     """Write the report of a run, also of one that was killed, and its Parquet tables where they are missing."""
     from plimsoll.errors import InputError, RunDirectoryError
-    from plimsoll.runs.damaged import understood
+    from plimsoll.runs.format.damaged import understood
     from plimsoll.runs.kept.catalogue import run_whose_file
 
     of_run = None if output is None else run_whose_file(output)
@@ -54,7 +54,7 @@ def report(
         is_running = RunReader(run_directory).state == "running"
     if not is_running and not has_tables(run_directory):
         from plimsoll.cli.waiting import Waiting
-        from plimsoll.runs.tables import write_tables  # pyarrow takes 0.2 s to import
+        from plimsoll.runs.format.tables import write_tables  # pyarrow takes 0.2 s to import
 
         # A folder that takes nothing more still has its lines, and lines that are no numbers have their report.
         with contextlib.suppress(RunDirectoryError), understood(run_directory), Waiting() as waiting:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from plimsoll.cli.quantities import duration
-from plimsoll.cli.shared_flags import Runs
+from plimsoll.cli.flags.quantities import duration
+from plimsoll.cli.flags.shared import Runs
 from plimsoll.plain_text import plain
 from plimsoll.study.bounds import MOST_AGE_S
 
@@ -56,11 +56,11 @@ def show(
     """Show a run: what it was, its answers, its files. With --series or --resources: what it holds, for jq."""
     from plimsoll.errors import InputError, RunDirectoryError
     from plimsoll.findings.validity.self_diagnosis import damage_words, unread_words
-    from plimsoll.runs.damaged import understood
     from plimsoll.runs.directory import RESOURCES, SERIES, file_of, json_text
-    from plimsoll.runs.generator_seconds import generator_seconds_of
+    from plimsoll.runs.format.damaged import understood
     from plimsoll.runs.kept.catalogue import size_of
     from plimsoll.runs.reader import RunReader
+    from plimsoll.runs.readings.generator_seconds import generator_seconds_of
     from plimsoll.runs.space import size_text
     from plimsoll.verbs.stored import find_run, seconds_of
 
@@ -222,7 +222,7 @@ def _answers(run: StoredRun) -> str:
     """The answers of a run that is none of a study, or why there are none to read."""
     from plimsoll.errors import RunDirectoryError
     from plimsoll.report.text import answer_lines
-    from plimsoll.runs.damaged import understood
+    from plimsoll.runs.format.damaged import understood
     from plimsoll.runs.reader import RunReader
 
     try:

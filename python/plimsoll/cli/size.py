@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from plimsoll.cli.quantities import number
-from plimsoll.cli.shared_flags import AsJson
+from plimsoll.cli.flags.quantities import number
+from plimsoll.cli.flags.shared import AsJson
 from plimsoll.plain_text import plain
 from plimsoll.study import bounds
 
@@ -61,7 +61,7 @@ def size(
     """
     import json
 
-    from plimsoll.cli.budgets import share_of
+    from plimsoll.cli.flags.budgets import share_of
     from plimsoll.report.text import answer_lines, table_lines
     from plimsoll.verbs.sizing import SizeChoices
     from plimsoll.verbs.sizing import size as size_of

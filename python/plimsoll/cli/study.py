@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from plimsoll.cli.shared_flags import ArrivalSeed, AsJson, Awake, Env, Isolate, Quiet, Runs, Threads
+from plimsoll.cli.flags.shared import ArrivalSeed, AsJson, Awake, Env, Isolate, Quiet, Runs, Threads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +43,7 @@ def study(
     Exit codes: 0 answered and objectives met, 99 an objective failed, 2 wrong input, 3 invalid or failed, 130
     interrupted.
     """
-    from plimsoll.cli.run import pairs
+    from plimsoll.cli.run.verb import pairs
     from plimsoll.errors import InputError
     from plimsoll.verbs.studies import StudyChoices
 

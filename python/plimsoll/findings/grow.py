@@ -17,12 +17,19 @@ from plimsoll.findings.validity.flow import flow_of_run, with_flow
 from plimsoll.findings.validity.generator import health_of_load, not_alone
 from plimsoll.findings.validity.validity import conclusions
 from plimsoll.findings.words import ms_words, percent_words, share_words, time_words
-from plimsoll.runs.failures import Failures
-from plimsoll.stats.cliff import LEAST_RISE, Cliff, cliff
-from plimsoll.stats.drift import dependence
-from plimsoll.stats.growth_family import Growth, growth_of, predict
-from plimsoll.stats.host_speed import slower_from
-from plimsoll.stats.load_forecast import FEWEST_POINTS, LEAST_SHARE, Forecast, forecast, steady_windows, time_per_item
+from plimsoll.runs.readings.failures import Failures
+from plimsoll.stats.growth.cliff import LEAST_RISE, Cliff, cliff
+from plimsoll.stats.growth.drift import dependence
+from plimsoll.stats.growth.growth_family import Growth, growth_of, predict
+from plimsoll.stats.growth.load_forecast import (
+    FEWEST_POINTS,
+    LEAST_SHARE,
+    Forecast,
+    forecast,
+    steady_windows,
+    time_per_item,
+)
+from plimsoll.stats.throughput.host_speed import slower_from
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader
@@ -43,7 +50,7 @@ FAMILY_WORDS = {
     "n log n": "grows with the volume times its logarithm",
     "power": "grows with a power of the volume",
 }
-# Of a and b of each family (stats/growth_family.py), whose value is the time of one item.
+# Of a and b of each family (stats/growth/growth_family.py), whose value is the time of one item.
 FIT_UNITS = {
     "constant": ("s", None),
     "logarithmic": ("s", "s per ln(items)"),

@@ -1,7 +1,7 @@
 """Objectives, judged per level and apart from saturation: met, failed (violated), or undecided with what would decide.
 
-Each verdict at a level is an exact test (stats/objective_test.py), wrong with a probability of at most 1 % each way. A
-target may miss its objectives for one idle user and yet carry many.
+Each verdict at a level is an exact test (stats/estimates/objective_test.py), wrong with a probability of at most 1 %
+each way. A target may miss its objectives for one idle user and yet carry many.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from plimsoll.findings.capacity.sustainable import bounds_of_verdicts
 from plimsoll.findings.capacity.words import level_words, number
 from plimsoll.findings.resources import Step
 from plimsoll.findings.words import ms_words, share_words, time_words
-from plimsoll.runs.objective_samples import Samples, Wanted, Watch, needed_samples
+from plimsoll.runs.readings.objective_samples import Samples, Wanted, Watch, needed_samples
 from plimsoll.runs.snapshot import Snapshot
-from plimsoll.stats.objective_test import Judged
-from plimsoll.stats.quantile_test import ERROR
+from plimsoll.stats.estimates.objective_test import Judged
+from plimsoll.stats.estimates.quantile_test import ERROR
 from plimsoll.study.objectives import Limit
 
 # In findings "violated" is called "failed", as the exit code and earlier findings have it.

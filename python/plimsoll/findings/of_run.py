@@ -23,12 +23,13 @@ from plimsoll.findings.validity.self_diagnosis import FOREIGN, clock_set, damage
 from plimsoll.findings.validity.shared_peers import with_shared_peers
 from plimsoll.findings.validity.slow_names import lookups_of, with_slow_names
 from plimsoll.runs.directory import LAST_SECOND
-from plimsoll.runs.flow_seconds import METRICS as FLOW_METRICS
-from plimsoll.runs.generator_seconds import RESPONSE_METRICS, generator_seconds_of
-from plimsoll.runs.name_lookups import BLOCKED, SLOW_MS
+from plimsoll.runs.metric_names import BLOCKED, RESPONSE_METRICS
 from plimsoll.runs.reader import RunReader
-from plimsoll.runs.script_caps import METRICS
-from plimsoll.runs.standstill import STOOD_STILL_S
+from plimsoll.runs.readings.flow_seconds import METRICS as FLOW_METRICS
+from plimsoll.runs.readings.generator_seconds import generator_seconds_of
+from plimsoll.runs.readings.name_lookups import SLOW_MS
+from plimsoll.runs.readings.script_caps import METRICS
+from plimsoll.runs.readings.standstill import STOOD_STILL_S
 
 EVENT = "judgement"
 OF_TRIALS = ("compare", "decompose", "sweep")

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from plimsoll.runs.quick_json import NUMBERS
+from plimsoll.runs.format.quick_json import NUMBERS
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader

@@ -23,9 +23,9 @@ from plimsoll.findings.validity.self_diagnosis import (
     unread_words,
 )
 from plimsoll.findings.validity.validity import Validity, of_time
-from plimsoll.runs.declared_caps import DeclaredCap
-from plimsoll.runs.flow_seconds import FlowSecond, flow_second
-from plimsoll.runs.generator_seconds import GeneratorSeconds
+from plimsoll.runs.readings.declared_caps import DeclaredCap
+from plimsoll.runs.readings.flow_seconds import FlowSecond, flow_second
+from plimsoll.runs.readings.generator_seconds import GeneratorSeconds
 from plimsoll.runs.snapshot import Snapshot
 
 SCHEMA = 1

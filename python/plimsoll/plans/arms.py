@@ -14,7 +14,7 @@ from plimsoll.plans.requests import CompareRequest, Source
 from plimsoll.study import Study, Target, Variant, load_study
 from plimsoll.study.experiments import Experiment
 from plimsoll.study.forms import kind_of_form, mistake_of_form
-from plimsoll.study.secrets import HIDDEN, is_secret_key
+from plimsoll.study.secrets.redactor import HIDDEN, is_secret_key
 
 Say = Callable[[str], None]
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from plimsoll.errors import InputError, InputErrors
 from plimsoll.nearest_word import nearest
 from plimsoll.plans.load import Plan
-from plimsoll.probes.local_targets import is_local, local_listeners
+from plimsoll.probes.processes.local_targets import is_local, local_listeners
 
 HOST_NAMES = ("cpu", "disk")
 

@@ -10,13 +10,13 @@ from typing import Any, Literal
 
 from plimsoll.engine import EngineConfig, available_cpus, inspect
 from plimsoll.errors import InputError
-from plimsoll.experiments.ramp import START_RATE_PER_S
-from plimsoll.experiments.result import CapacitySettings
+from plimsoll.experiments.capacity.ramp import START_RATE_PER_S
+from plimsoll.experiments.capacity.result import CapacitySettings
 from plimsoll.plans.load_bounds import check_choices, check_load
 from plimsoll.plans.thresholds import check_scenarios, objectives_of
-from plimsoll.probes.local_targets import local_listeners
-from plimsoll.runs.declared_caps import declared_caps, text_of
-from plimsoll.runs.objective_samples import Wanted
+from plimsoll.probes.processes.local_targets import local_listeners
+from plimsoll.runs.readings.declared_caps import declared_caps, text_of
+from plimsoll.runs.readings.objective_samples import Wanted
 from plimsoll.script_mistakes import option_warnings
 from plimsoll.study import (
     OpenWorkload,
@@ -27,8 +27,8 @@ from plimsoll.study import (
     scenarios_for,
     total_arrivals_per_s,
 )
-from plimsoll.study.databases import with_flags
 from plimsoll.study.experiments import CapacityOptions, LoadOptions, first_of
+from plimsoll.study.probes.databases import with_flags
 from plimsoll.study.workload import most_closed_rate_per_s, rate_of_scenarios
 
 LevelUnit = Literal["users", "multiple", "vus"]
@@ -44,7 +44,7 @@ class Choices:
     second instead. `variant` names the study's variant of the target to switch to. `env` goes to the script's __ENV;
     `cpus` pins the engine; `isolate` gives the engine the last processors (one a thread) and the target's processes the
     others; `background` lets the calling thread step back behind the engine's threads (see EngineSource); `awake` keeps
-    the generator's processors from halting where it has them to itself on a virtual machine (experiments/awake.py);
+    the generator's processors from halting where it has them to itself on a virtual machine (target/awake.py);
     `arrival_process` is "poisson", "even" or None for the study's. `budgets` (share of a resource that may be used, by
     name: cpu, disk, or the label of a process with one busy thread) and `cores` (of another host) are what the steps
     are extrapolated to. `negligible_below`: operations that take a smaller share of the target at the expected load are

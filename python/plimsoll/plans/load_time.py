@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from plimsoll.errors import InputError
-from plimsoll.experiments.result import CapacitySettings
-from plimsoll.experiments.time_plan import least_s, longest_step_s, said, typed
+from plimsoll.experiments.capacity.result import CapacitySettings
+from plimsoll.experiments.capacity.time_plan import least_s, longest_step_s, said, typed
 
 SHORTEST_STEP_S = 3.0  # that is worth proposing: shorter ones prove nothing near the capacity
 

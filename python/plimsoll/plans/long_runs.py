@@ -14,11 +14,11 @@ from pydantic import ValidationError
 
 from plimsoll.engine import EngineConfig, inspect
 from plimsoll.errors import InputError, InputErrors
-from plimsoll.experiments.ramp import START_RATE_PER_S
-from plimsoll.experiments.time_plan import said, typed
+from plimsoll.experiments.capacity.ramp import START_RATE_PER_S
+from plimsoll.experiments.capacity.time_plan import said, typed
 from plimsoll.plans.load import Choices, Plan, plan_of, scenario_of_function
 from plimsoll.plans.load_bounds import check_load
-from plimsoll.runs.declared_caps import seconds_of
+from plimsoll.runs.readings.declared_caps import seconds_of
 from plimsoll.study import ClosedWorkload, OpenWorkload, Study
 from plimsoll.study.experiments import Chosen, DrainOptions, GrowOptions, HoldOptions, first_of
 

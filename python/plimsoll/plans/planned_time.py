@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from plimsoll.experiments.result import CapacitySettings
+from plimsoll.experiments.capacity.result import CapacitySettings
 from plimsoll.study.experiments import (
     CapacityOptions,
     CompareOptions,

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from plimsoll.errors import InputError, InputErrors
-from plimsoll.runs.failures import is_of_requests
+from plimsoll.runs.readings.failures import is_of_requests
 from plimsoll.study.objectives import parse_objective
 
 TIME, FAILED = "http_req_duration", "http_req_failed"

@@ -13,7 +13,7 @@ from typing import Any, get_args
 
 from plimsoll.engine import EngineConfig, inspect
 from plimsoll.errors import InputError
-from plimsoll.experiments.trial_plan import Order, TrialLevel, TrialPlan, TrialVariant
+from plimsoll.experiments.trials.plan import Order, TrialLevel, TrialPlan, TrialVariant
 from plimsoll.nearest_word import nearest
 from plimsoll.plans.arms import (
     Arm,
@@ -31,8 +31,8 @@ from plimsoll.plans.load import NO_THRESHOLDS, Choices, Plan, engine_cpus, plan_
 from plimsoll.plans.load_bounds import check_load
 from plimsoll.plans.load_time import repetitions_within
 from plimsoll.plans.requests import CompareRequest, DecomposeRequest, SweepRequest, TrialChoices
-from plimsoll.probes.local_targets import local_listeners
-from plimsoll.probes.variant_processes import Watched, watched_of_variants
+from plimsoll.probes.processes.local_targets import local_listeners
+from plimsoll.probes.processes.variant_processes import Watched, watched_of_variants
 from plimsoll.study import Probes, Target
 from plimsoll.study.bounds import MOST_TRIALS, MOST_USERS
 from plimsoll.study.experiments import (
@@ -309,7 +309,7 @@ def _plan(arm: Arm, base: Base, choices: TrialChoices, closed: bool) -> Plan:
         cpus=engine_cpus(wanted),
     )
     inspect(config)
-    from plimsoll.experiments.result import CapacitySettings
+    from plimsoll.experiments.capacity.result import CapacitySettings
 
     settings = CapacitySettings(vus_per_level=1.0)
     target = Target(processes=local_listeners(wanted.env.values()))

@@ -6,12 +6,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from plimsoll.probes.core_speed import CoreSpeedProbe
-    from plimsoll.probes.generator import GeneratorProbe
-    from plimsoll.probes.host import HostProbe
-    from plimsoll.probes.network import NetworkProbe
+    from plimsoll.probes.machine.generator import GeneratorProbe
+    from plimsoll.probes.machine.host import HostProbe
+    from plimsoll.probes.machine.network import NetworkProbe
     from plimsoll.probes.probe import Probe, ProbeUnavailable
-    from plimsoll.probes.process import ProcessProbe
+    from plimsoll.probes.processes.core_speed import CoreSpeedProbe
+    from plimsoll.probes.processes.process import ProcessProbe
     from plimsoll.probes.sampler import Sampler
     from plimsoll.probes.selection import probes_for
 

@@ -19,7 +19,7 @@ from typing import Any, Generic, TypeVar
 
 from plimsoll.errors import InputError
 from plimsoll.probes.probe import Clock, ProbeUnavailable
-from plimsoll.study.secrets import Redactor
+from plimsoll.study.secrets.redactor import Redactor
 
 Answer = TypeVar("Answer")
 S = TypeVar("S")

@@ -11,8 +11,8 @@ from typing import ClassVar
 
 import psutil
 
-from plimsoll.probes.finding_processes import find_roots
 from plimsoll.probes.probe import Clock
+from plimsoll.probes.processes.finding_processes import find_roots
 from plimsoll.study.models import ProcessSelector
 
 MOST_SHARE = 0.003

@@ -7,13 +7,13 @@ from pathlib import Path
 
 from plimsoll.errors import InputError, InputErrors
 from plimsoll.probes.beside import Beside
-from plimsoll.probes.generator import GeneratorProbe
-from plimsoll.probes.host import HostProbe
-from plimsoll.probes.network import NetworkProbe
+from plimsoll.probes.machine.generator import GeneratorProbe
+from plimsoll.probes.machine.host import HostProbe
+from plimsoll.probes.machine.network import NetworkProbe
 from plimsoll.probes.probe import Observer, Probe
-from plimsoll.probes.target_probes import TargetProbes
+from plimsoll.probes.processes.target_probes import TargetProbes
 from plimsoll.study.models import Probes, ProcessSelector
-from plimsoll.study.secrets import Redactor
+from plimsoll.study.secrets.redactor import Redactor
 
 
 def probes_for(
@@ -82,7 +82,7 @@ def _token(written: str | None) -> str | None:
     anyone could send."""
     if written is None:
         return None
-    from plimsoll.probes.http_page import with_variables
+    from plimsoll.probes.http.page import with_variables
 
     key = "probes.otlp.token"
     token = with_variables({"token": written}, key)["token"].strip()
@@ -105,18 +105,18 @@ def _remote(
         except InputError as error:
             mistakes.append(error)
     for position, telemetry in enumerate(wanted.telemetry):
-        from plimsoll.probes.telemetry import telemetry_probe
+        from plimsoll.probes.http.telemetry import telemetry_probe
 
         try:
             yield telemetry_probe(telemetry, key=f"probes.telemetry[{position}]", directory=directory)
         except InputError as error:
             mistakes.append(error)
     for logs in wanted.logs:
-        from plimsoll.probes.logs import LogProbe
+        from plimsoll.probes.files.logs import LogProbe
 
         yield LogProbe(logs, directory, redactor)
     for files in wanted.files:
-        from plimsoll.probes.files import FilesProbe
+        from plimsoll.probes.files.sizes import FilesProbe
 
         yield FilesProbe(files, directory)
 

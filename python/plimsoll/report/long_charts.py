@@ -120,7 +120,7 @@ def _per_item(run: RunEvidence) -> Chart | None:
 
 
 def _curve(ageing: Mapping[str, Any], end: float) -> list[dict[str, Any]]:
-    from plimsoll.stats.growth_family import Fit
+    from plimsoll.stats.growth.growth_family import Fit
 
     fits = ageing.get("fits") or []
     if not fits:

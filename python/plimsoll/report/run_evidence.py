@@ -12,8 +12,8 @@ from plimsoll.report.steps import Step, steps_from_events, steps_from_findings, 
 from plimsoll.report.tally import Tally
 from plimsoll.report.timeline import Bin, Resources, Timeline
 from plimsoll.runs import RunReader, Series, Snapshot
-from plimsoll.runs.generator_seconds import generator_seconds_of
-from plimsoll.runs.minute_blocks import Merged
+from plimsoll.runs.format.minute_blocks import Merged
+from plimsoll.runs.readings.generator_seconds import generator_seconds_of
 
 # The first of these that an operation or request has is the time that is reported for it.
 OPERATION_TIMES = ("iteration_response_time", "iteration_duration")

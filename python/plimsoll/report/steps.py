@@ -12,7 +12,7 @@ from typing import Any
 
 from plimsoll.report.tally import Tally
 from plimsoll.report.wording import is_number
-from plimsoll.runs.stretches import level_stretches
+from plimsoll.runs.readings.stretches import level_stretches
 
 SHORTEST_STRETCH_S = 3
 MOST_STRETCHES = 60

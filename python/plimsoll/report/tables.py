@@ -12,7 +12,8 @@ from plimsoll.report.steps import Step
 from plimsoll.report.tally import Tally
 from plimsoll.report.wording import is_number
 
-# Below this many samples above a quantile its estimate is marked: 20 ÷ (1 − q) are needed (stats/quantile.py).
+# Below this many samples above a quantile its estimate is marked: 20 ÷ (1 − q) are needed
+# (stats/estimates/quantile.py).
 SAMPLES_BEYOND = 20
 MOST_ROWS = 200
 GENERATOR_LABELS = {

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from plimsoll.report.tally import Tally
-from plimsoll.runs.quick_json import NUMBERS
+from plimsoll.runs.format.quick_json import NUMBERS
 
 MOST_BINS = 360
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plimsoll.study.secrets import Redactor
+from plimsoll.study.secrets.redactor import Redactor
 
 
 def clean_summary(data: Mapping[str, Any], redactor: Redactor) -> dict[str, Any]:

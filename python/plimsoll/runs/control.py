@@ -17,9 +17,9 @@ from typing import Any
 
 from plimsoll.errors import InputError, RunDirectoryError
 from plimsoll.runs import directory
-from plimsoll.runs.damaged import understood
-from plimsoll.runs.lines import numbered_lines, read_lines
-from plimsoll.runs.small_files import read_small
+from plimsoll.runs.format.damaged import understood
+from plimsoll.runs.format.lines import numbered_lines, read_lines
+from plimsoll.runs.format.small_files import read_small
 from plimsoll.study.bounds import MOST_LEVEL
 from plimsoll.written_files import new_private
 

@@ -20,18 +20,18 @@ from numpy.typing import NDArray
 
 from plimsoll.errors import InputError, RunDirectoryError
 from plimsoll.runs import directory
-from plimsoll.runs.arrivals import Homes, Window, moves_of
 from plimsoll.runs.directory import file_of, is_being_written, run_error
+from plimsoll.runs.format.line_cut import LineCutter
+from plimsoll.runs.format.lines import is_damaged, placed_lines, read_lines
+from plimsoll.runs.format.small_files import read_small
 from plimsoll.runs.histogram import Histogram
-from plimsoll.runs.line_cut import LineCutter
-from plimsoll.runs.lines import is_damaged, placed_lines, read_lines
-from plimsoll.runs.small_files import read_small
+from plimsoll.runs.readings.arrivals import Homes, Window, moves_of
 from plimsoll.runs.snapshot import ScriptMetric, Series, Snapshot
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from plimsoll.runs.minute_blocks import Block, KnownHeads
+    from plimsoll.runs.format.minute_blocks import Block, KnownHeads
 
 State = Literal["finished", "interrupted", "failed", "running", "killed"]
 
@@ -114,7 +114,7 @@ class RunReader:
 
     def _all_loads(self) -> Iterable[Snapshot]:
         """Every second without series, which most questions ask for: read once, up to MOST_KEPT_S of them."""
-        from plimsoll.runs.minute_blocks import MOST_KEPT_S
+        from plimsoll.runs.format.minute_blocks import MOST_KEPT_S
 
         if self._loads is not None:
             return self._loads
@@ -149,7 +149,7 @@ class RunReader:
         if not moves:
             yield from self._blocks(wanted, from_s, above or {})
             return
-        from plimsoll.runs.minute_blocks import Block
+        from plimsoll.runs.format.minute_blocks import Block
 
         late = {second for second, _ in moves}
         read = self.snapshots(min(late), max(late) + 1, metrics=wanted)
@@ -161,7 +161,7 @@ class RunReader:
                 yield Block.of_snapshots([homes.booked(snapshot) for snapshot in block.snapshots()])
 
     def _blocks(self, wanted: frozenset[str], from_s: float | None, above: Mapping[str, float]) -> Iterator[Block]:
-        from plimsoll.runs import minute_blocks
+        from plimsoll.runs.format import minute_blocks
 
         lines = self._series
         if not lines.exists() and self._has_table(directory.SECONDS_TABLE):
@@ -172,7 +172,7 @@ class RunReader:
         return minute_blocks.blocks_of_run(minutes, lines, wanted, from_s, above, self._heads)
 
     def _from_tables(self, from_s: float | None, to_s: float | None) -> Iterator[Snapshot]:
-        from plimsoll.runs import tables
+        from plimsoll.runs.format import tables
 
         seconds = tables.read_table(self.path / directory.SECONDS_TABLE)
         wanted = lambda second: _within(second, from_s, to_s)  # noqa: E731
@@ -324,20 +324,20 @@ class RunReader:
 
     def seconds_table(self) -> pa.Table:
         """One row a second: the load, and `generator_…` columns. See tables.py for all columns."""
-        from plimsoll.runs import tables
+        from plimsoll.runs.format import tables
 
         rows = map(tables.second_row, self.snapshots(metrics=()))
         return self._table(directory.SECONDS_TABLE, lambda: tables.table_of(tables.SECONDS_SCHEMA, rows))
 
     def series_table(self) -> pa.Table:
         """One row a second and series."""
-        from plimsoll.runs import tables
+        from plimsoll.runs.format import tables
 
         return self._table(directory.SERIES_TABLE, lambda: tables.series_table_of(self.snapshots()))
 
     def resources_table(self) -> pa.Table:
         """One row a value of a probe."""
-        from plimsoll.runs import tables
+        from plimsoll.runs.format import tables
 
         rows = (row for line in self.resources() for row in tables.resource_rows(line))
         return self._table(directory.RESOURCES_TABLE, lambda: tables.table_of(tables.RESOURCES_SCHEMA, rows))
@@ -352,7 +352,7 @@ class RunReader:
 
     def _table(self, name: str, made: Callable[[], pa.Table]) -> pa.Table:
         """The Parquet file as a table if the run finished, else the one that is `made`."""
-        from plimsoll.runs import tables
+        from plimsoll.runs.format import tables
 
         return tables.read_table(self.path / name) if self._has_table(name) else made()
 

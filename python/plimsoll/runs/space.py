@@ -9,8 +9,8 @@ from pathlib import Path
 
 from plimsoll.errors import InputError, RunDirectoryError
 from plimsoll.runs import directory
+from plimsoll.runs.format.read_numbers import moment
 from plimsoll.runs.kept.catalogue import read_json, size_of
-from plimsoll.runs.read_numbers import moment
 
 # Below this a run does not begin: it is what a report, its tables and an hour of lines take. PLIMSOLL_MIN_FREE_MB sets
 # another floor, 0 none.

@@ -20,14 +20,14 @@ from plimsoll.errors import RunDirectoryError
 from plimsoll.output_streams import answer_kept_in, lost_lines
 from plimsoll.runs import directory
 from plimsoll.runs.clean_summary import clean_metrics
-from plimsoll.runs.compact_line import Compactor
 from plimsoll.runs.directory import LineFile, keep_free, make_run_directory, run_error, write_json
+from plimsoll.runs.format.compact_line import Compactor
+from plimsoll.runs.format.minutes import DIGITS, MinuteWriter
+from plimsoll.runs.format.packed_file import line_file
 from plimsoll.runs.machine import machine_facts
-from plimsoll.runs.minutes import DIGITS, MinuteWriter
-from plimsoll.runs.packed_file import line_file
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.runs.space import check_room
-from plimsoll.study.secrets import HIDDEN, Redactor, is_secret_key
+from plimsoll.study.secrets.redactor import HIDDEN, Redactor, is_secret_key
 
 RESERVE_BYTES = 32_768
 _MOST_KEPT = 20_000  # texts of which it is known what they are without secrets
@@ -232,7 +232,7 @@ class RunWriter:
             try:
                 self._minutes.close()
                 if self._tables:
-                    from plimsoll.runs.tables import write_tables  # pyarrow and numpy cost 0.2 s to import
+                    from plimsoll.runs.format.tables import write_tables  # pyarrow and numpy cost 0.2 s to import
 
                     write_tables(self.path, watch)
             except RunDirectoryError as error:

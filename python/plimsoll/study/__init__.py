@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     )
     from plimsoll.study.objectives import Limit, parse_objective
     from plimsoll.study.schema import study_schema, study_schema_json
-    from plimsoll.study.secrets import Redactor, redact
+    from plimsoll.study.secrets.redactor import Redactor, redact
     from plimsoll.study.workload import (
         arrivals_per_s,
         scenarios_for,

@@ -12,8 +12,8 @@ from typing import Any
 from plimsoll.nearest_word import nearest
 from plimsoll.study.contradiction import Contradiction, KeyPath, entries, mapping, parts_of
 from plimsoll.study.experiment_checks import contradictions_of_experiments
-from plimsoll.study.otlp import LOOPBACK, address_of
-from plimsoll.study.trust import KEYS
+from plimsoll.study.probes.otlp import LOOPBACK, address_of
+from plimsoll.study.probes.trust import KEYS
 
 
 def contradictions(data: Any) -> list[Contradiction]:

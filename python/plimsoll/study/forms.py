@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from plimsoll.nearest_word import nearest
-from plimsoll.study.secrets_in_text import hide_in_text
+from plimsoll.study.secrets.in_text import hide_in_text
 from plimsoll.study.urls import SCHEMES, mistake_of_url
 
 FormKind = Literal["url", "variant", "variable", "script", "function"]

@@ -18,7 +18,7 @@ from plimsoll.study.contradiction import KeyPath, dotted, entries, mapping
 from plimsoll.study.forms import SCRIPTS
 from plimsoll.study.models import Study
 from plimsoll.study.part import kinds_within
-from plimsoll.study.trust import mistake_of_ca_file
+from plimsoll.study.probes.trust import mistake_of_ca_file
 from plimsoll.study.yaml_lines import MOST_BYTES, LinedDocument, read_lined
 
 MANIFEST = "manifest.json"

@@ -27,18 +27,18 @@ from plimsoll.study.bounds import MOST_PARTS, MOST_PER_S, MOST_SECONDS, MOST_SEE
 from plimsoll.study.checks import contradictions
 from plimsoll.study.experiment_checks import no_such_part
 from plimsoll.study.experiments import Experiment
-from plimsoll.study.files import FilesOptions
-from plimsoll.study.jvm import JvmOptions
-from plimsoll.study.logs import LogOptions
-from plimsoll.study.mysql import MysqlOptions
 from plimsoll.study.objectives import Limit, parse_objective
-from plimsoll.study.otlp import OtlpOptions
 from plimsoll.study.part import StudyPart, truth_as_text
-from plimsoll.study.postgresql import PostgresqlOptions
-from plimsoll.study.profile import ProfileOptions
-from plimsoll.study.prometheus import PrometheusOptions
-from plimsoll.study.telemetry import TelemetryOptions
-from plimsoll.study.url_keys import HttpUrl, UrlOrCommand
+from plimsoll.study.probes.files import FilesOptions
+from plimsoll.study.probes.jvm import JvmOptions
+from plimsoll.study.probes.logs import LogOptions
+from plimsoll.study.probes.mysql import MysqlOptions
+from plimsoll.study.probes.otlp import OtlpOptions
+from plimsoll.study.probes.postgresql import PostgresqlOptions
+from plimsoll.study.probes.profile import ProfileOptions
+from plimsoll.study.probes.prometheus import PrometheusOptions
+from plimsoll.study.probes.telemetry import TelemetryOptions
+from plimsoll.study.probes.url_keys import HttpUrl, UrlOrCommand
 
 Name = Annotated[str, Field(min_length=1)]
 

@@ -41,16 +41,16 @@ from plimsoll.report.html import write_html
 from plimsoll.runs.importers import level_table
 from plimsoll.runs.importers.catalogue import format_of
 from plimsoll.runs.importers.lines import SourceFile
-from plimsoll.runs.importers.locust_history import Window
+from plimsoll.runs.importers.locust.history import Window
 from plimsoll.runs.importers.resources.points import Aligned, aligned
 from plimsoll.runs.importers.resources.reading import read_resources
 from plimsoll.runs.importers.source import HIDES_QUEUEING, LOOP_UNKNOWN, Format
 from plimsoll.runs.importers.spill import MOST_TAG_SETS, Spill
 from plimsoll.runs.reader import RunReader
-from plimsoll.runs.step_table import StepTable, write_step_table
+from plimsoll.runs.readings.step_table import StepTable, write_step_table
 from plimsoll.runs.writer import RunFacts, RunWriter
 from plimsoll.study.objectives import parse_objective
-from plimsoll.study.secrets import Redactor
+from plimsoll.study.secrets.redactor import Redactor
 from plimsoll.verbs.own_runs import Again, is_own_run, judge_again
 from plimsoll.verbs.table_analysis import apart_words, check_tests, limited_at, table_findings, with_limit
 

@@ -12,9 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from plimsoll.experiments.capacity import run_capacity
-from plimsoll.experiments.record import Progress
-from plimsoll.experiments.time_plan import promise
+from plimsoll.experiments.capacity.experiment import run_capacity
+from plimsoll.experiments.capacity.time_plan import promise
+from plimsoll.experiments.steps.record import Progress
 from plimsoll.findings.capacity.remedy import applied, not_run
 from plimsoll.findings.of_run import Facts
 from plimsoll.interruptions import Ending
@@ -25,7 +25,7 @@ from plimsoll.plans.negligible import check_negligible
 from plimsoll.runs.writer import RunWriter
 from plimsoll.study import Study
 from plimsoll.study.experiments import CapacityOptions, first_of
-from plimsoll.study.secrets import redact
+from plimsoll.study.secrets.redactor import redact
 from plimsoll.verbs.listeners import Listeners
 from plimsoll.verbs.session import (
     Answer,

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from plimsoll.errors import InputError, InputErrors
 from plimsoll.findings.drain.polls import EVENT
-from plimsoll.probes.consumer import ConsumerProbe
-from plimsoll.probes.poll_history import PollHistory
+from plimsoll.probes.consumer.poll_history import PollHistory
+from plimsoll.probes.consumer.probe import ConsumerProbe
+from plimsoll.probes.consumer.reading import reading
 from plimsoll.probes.probe import ProbeUnavailable
-from plimsoll.probes.reading import reading
 from plimsoll.runs.writer import RunWriter
 from plimsoll.study import Redactor
 from plimsoll.study.experiments import DrainOptions

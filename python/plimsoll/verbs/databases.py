@@ -11,8 +11,8 @@ from plimsoll.errors import InputError, InputErrors
 from plimsoll.probes.database_probe import DatabaseProbe, Event
 from plimsoll.runs.writer import RunWriter
 from plimsoll.study import Probes
-from plimsoll.study.mysql import secrets_of_mysql
-from plimsoll.study.postgresql import secrets_of_dsn
+from plimsoll.study.probes.mysql import secrets_of_mysql
+from plimsoll.study.probes.postgresql import secrets_of_dsn
 
 _SECRETS = {"postgresql": secrets_of_dsn, "mysql": secrets_of_mysql}
 

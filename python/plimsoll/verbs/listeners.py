@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from plimsoll.experiments.record import Progress
-from plimsoll.experiments.trials import TrialProgress
+from plimsoll.experiments.steps.record import Progress
+from plimsoll.experiments.trials.making import TrialProgress
 
 Seen = TypeVar("Seen", Progress, TrialProgress)
 

@@ -9,11 +9,11 @@ from typing import Any
 
 from plimsoll.engine import EngineSource
 from plimsoll.errors import InputError
-from plimsoll.experiments.drain import DrainSettings, run_drain
-from plimsoll.experiments.grow import GrowSettings, earlier_load, run_grow
-from plimsoll.experiments.hold import HoldSettings, run_hold
-from plimsoll.experiments.kept_load import kept_objectives
-from plimsoll.experiments.record import Progress
+from plimsoll.experiments.long_runs.drain import DrainSettings, run_drain
+from plimsoll.experiments.long_runs.grow import GrowSettings, earlier_load, run_grow
+from plimsoll.experiments.long_runs.hold import HoldSettings, run_hold
+from plimsoll.experiments.long_runs.kept_load import kept_objectives
+from plimsoll.experiments.steps.record import Progress
 from plimsoll.findings.hold.keep import FEWEST_KEPT_S, SETTLE_S
 from plimsoll.findings.of_run import Facts, doubts_of
 from plimsoll.plans.load import Choices, as_entry_says, source_of

@@ -31,11 +31,11 @@ from plimsoll.findings.shape.units_of import with_units
 from plimsoll.report.html import write_html
 from plimsoll.report.text import answer_lines
 from plimsoll.runs import directory
-from plimsoll.runs.damaged import understood
 from plimsoll.runs.directory import write_json
+from plimsoll.runs.format.damaged import understood
 from plimsoll.runs.reader import RunReader
 from plimsoll.runs.snapshot import Snapshot
-from plimsoll.study.secrets import Redactor
+from plimsoll.study.secrets.redactor import Redactor
 
 OF_ARRIVALS = "iteration_response_time"
 JUDGES_OBJECTIVES = ("capacity", "hold", "run")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Literal
 
-from plimsoll.experiments.steps import OnStep
+from plimsoll.experiments.steps.holding import OnStep
 from plimsoll.runs.writer import RunWriter
 from plimsoll.study import Probes, ProcessSelector
 

@@ -22,13 +22,13 @@ from plimsoll.listed_names import listed
 from plimsoll.plans.load import LevelUnit
 from plimsoll.plans.requests import CompareRequest, TrialChoices
 from plimsoll.plans.trials import decides
-from plimsoll.runs.damaged import understood
-from plimsoll.runs.endpoints import METRICS, endpoints_of
-from plimsoll.runs.generator_seconds import generator_seconds_of
-from plimsoll.runs.held_load import HeldLoad, by_load, held_load
+from plimsoll.runs.format.damaged import understood
 from plimsoll.runs.reader import RunReader
+from plimsoll.runs.readings.endpoints import METRICS, endpoints_of
+from plimsoll.runs.readings.generator_seconds import generator_seconds_of
+from plimsoll.runs.readings.held_load import HeldLoad, by_load, held_load
 from plimsoll.runs.writer import RunFacts, RunWriter
-from plimsoll.study.secrets import Redactor
+from plimsoll.study.secrets.redactor import Redactor
 from plimsoll.verbs.session import Answer, finish, record
 
 FEWEST_RUNS = 2

@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from plimsoll.experiments.awake import Awake
+from plimsoll.experiments.target.awake import Awake
 from plimsoll.probes import Sampler
 from plimsoll.probes.load_seconds import LoadSeconds
-from plimsoll.probes.peers import Peers
 from plimsoll.probes.probe import Observer, Probe
 from plimsoll.probes.probe_cost import Cost
+from plimsoll.probes.processes.peers import Peers
+from plimsoll.probes.processes.target_probes import TargetProbes
+from plimsoll.probes.processes.variant_processes import Watched
 from plimsoll.probes.selection import common_probes, probes_of_target
-from plimsoll.probes.target_probes import TargetProbes
-from plimsoll.probes.variant_processes import Watched
 from plimsoll.runs.writer import RunWriter
 from plimsoll.study import Probes, ProcessSelector
 

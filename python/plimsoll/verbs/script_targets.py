@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from plimsoll.probes.local_targets import is_local, local_listeners
+from plimsoll.probes.processes.local_targets import is_local, local_listeners
 from plimsoll.study import ProcessSelector
 
 HINT = (

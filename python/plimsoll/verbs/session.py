@@ -13,23 +13,23 @@ from typing import Any, Literal
 
 from plimsoll.engine import EngineSource, available_cpus, vu_runtimes
 from plimsoll.errors import RunDirectoryError
-from plimsoll.experiments.awake import Awake, is_virtual_machine
-from plimsoll.experiments.data_volume import DataVolume
-from plimsoll.experiments.isolation import apart_words, mixed_with, target_off
-from plimsoll.experiments.record import Status
-from plimsoll.experiments.steps import OnStep
-from plimsoll.experiments.target import TargetControl
+from plimsoll.experiments.long_runs.data_volume import DataVolume
+from plimsoll.experiments.steps.holding import OnStep
+from plimsoll.experiments.steps.record import Status
+from plimsoll.experiments.target.awake import Awake, is_virtual_machine
+from plimsoll.experiments.target.control import TargetControl
+from plimsoll.experiments.target.isolation import apart_words, mixed_with, target_off
 from plimsoll.findings.beside.further import findings_beside
 from plimsoll.findings.exit_codes import EXIT_INTERRUPTED, exit_code
 from plimsoll.findings.of_run import EVENT as JUDGEMENT
 from plimsoll.findings.of_run import Facts, findings_of_run
 from plimsoll.interruptions import Ending
 from plimsoll.plans.load import Choices, Plan
-from plimsoll.probes.local_targets import is_local
+from plimsoll.probes.machine.vu_runtimes import own_runtimes_words
 from plimsoll.probes.probe import Observer, Probe
-from plimsoll.probes.proxy_between import proxy_words
-from plimsoll.probes.variant_processes import BASE_URL, Watched, watched_of_variants
-from plimsoll.probes.vu_runtimes import own_runtimes_words
+from plimsoll.probes.processes.local_targets import is_local
+from plimsoll.probes.processes.proxy_between import proxy_words
+from plimsoll.probes.processes.variant_processes import BASE_URL, Watched, watched_of_variants
 from plimsoll.report.html import write_html
 from plimsoll.report.text import answer_lines
 from plimsoll.runs.reader import RunReader

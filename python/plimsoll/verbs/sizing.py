@@ -23,11 +23,11 @@ from plimsoll.findings.sizing.of_drain import HELD, sizing_facts_of_drain
 from plimsoll.findings.validity.self_diagnosis import damage_words, unread_words
 from plimsoll.report.html import write_html
 from plimsoll.runs import directory
-from plimsoll.runs.damaged import understood
 from plimsoll.runs.directory import write_json
-from plimsoll.runs.ended_steps import ended_steps
-from plimsoll.runs.generator_seconds import generator_seconds_of
+from plimsoll.runs.format.damaged import understood
 from plimsoll.runs.reader import RunReader
+from plimsoll.runs.readings.ended_steps import ended_steps
+from plimsoll.runs.readings.generator_seconds import generator_seconds_of
 from plimsoll.verbs.own_runs import is_own_run
 
 OF_LOAD, OF_ITEMS = ("capacity", "hold", "drain"), ("grow",)

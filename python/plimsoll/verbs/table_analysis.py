@@ -14,7 +14,7 @@ from plimsoll.findings.imported.resources import imported_steps
 from plimsoll.findings.imported.table_levels import levels_finding
 from plimsoll.findings.imported.table_limit import limit_of_table
 from plimsoll.listed_names import listed
-from plimsoll.runs.step_table import StepTable
+from plimsoll.runs.readings.step_table import StepTable
 
 APART = (
     "Each of {names} is taken for a test of its own. If they ran at the same time as one load, --together adds their "

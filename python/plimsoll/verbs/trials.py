@@ -15,12 +15,12 @@ from typing import Any
 
 from plimsoll.engine import EngineSource
 from plimsoll.errors import InputError, InputErrors, PlimsollError
-from plimsoll.experiments.awake import Awake
-from plimsoll.experiments.isolation import target_off
-from plimsoll.experiments.sweep_stop import dominated
-from plimsoll.experiments.target import TargetControl
-from plimsoll.experiments.trial_plan import Trial, differences
-from plimsoll.experiments.trials import Session, Skip, TrialProgress, TrialsResult, run_trials
+from plimsoll.experiments.target.awake import Awake
+from plimsoll.experiments.target.control import TargetControl
+from plimsoll.experiments.target.isolation import target_off
+from plimsoll.experiments.trials.making import Session, Skip, TrialProgress, TrialsResult, run_trials
+from plimsoll.experiments.trials.plan import Trial, differences
+from plimsoll.experiments.trials.sweep_stop import dominated
 from plimsoll.findings.of_run import Facts, findings_of_run
 from plimsoll.interruptions import Ending
 from plimsoll.plans.requests import (
@@ -38,7 +38,7 @@ from plimsoll.plans.requests import (
 from plimsoll.plans.trials import TrialSetup, compare_setup, decompose_setup, sweep_setup, with_runs_of_study
 from plimsoll.runs.reader import RunReader
 from plimsoll.runs.writer import RunFacts, RunWriter
-from plimsoll.study.secrets import HIDDEN, Redactor
+from plimsoll.study.secrets.redactor import HIDDEN, Redactor
 from plimsoll.verbs.databases import secrets_of, watched
 from plimsoll.verbs.known_secrets import redactor_of
 from plimsoll.verbs.listeners import Listeners

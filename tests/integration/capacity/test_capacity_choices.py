@@ -18,9 +18,9 @@ import pytest
 
 import plimsoll
 from plimsoll.errors import InputError, TargetError
-from plimsoll.experiments.record import Progress
-from plimsoll.probes.finding_processes import pids_listening_on
-from plimsoll.runs.lines import unpacked
+from plimsoll.experiments.steps.record import Progress
+from plimsoll.probes.processes.finding_processes import pids_listening_on
+from plimsoll.runs.format.lines import unpacked
 from plimsoll.runs.reader import RunReader
 from plimsoll.verbs.own_runs import Again, judge_again
 

@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 from plimsoll.engine import EngineConfig, EngineSource
-from plimsoll.experiments.judgement import Judgement
-from plimsoll.experiments.record import StepRecord
-from plimsoll.experiments.steps import StepHolder
+from plimsoll.experiments.steps.holding import StepHolder
+from plimsoll.experiments.steps.judgement import Judgement
+from plimsoll.experiments.steps.record import StepRecord
 from plimsoll.runs import RunFacts, RunReader, RunWriter
-from plimsoll.runs.arrivals import by_arrival, windows_of
-from plimsoll.runs.ended_steps import ended_steps
-from plimsoll.study.secrets import Redactor
+from plimsoll.runs.readings.arrivals import by_arrival, windows_of
+from plimsoll.runs.readings.ended_steps import ended_steps
+from plimsoll.study.secrets.redactor import Redactor
 
 CARRIES_PER_S = 60
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok"

@@ -13,7 +13,7 @@ from typing import Any
 import psutil
 
 from plimsoll.runs.directory import began
-from plimsoll.runs.lines import placed_lines
+from plimsoll.runs.format.lines import placed_lines
 
 TESTKIT = Path(__file__).parents[3] / "target" / "release" / "plimsoll-testkit"
 LIMIT_S = 90.0

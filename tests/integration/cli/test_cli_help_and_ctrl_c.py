@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.runs.lines import unpacked
+from plimsoll.runs.format.lines import unpacked
 from plimsoll.runs.reader import RunReader
 
 SCRIPT = """import http from 'k6/http';

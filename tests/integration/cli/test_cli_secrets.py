@@ -17,7 +17,7 @@ import pytest
 from command_line import Cli
 from postgresql_server import PostgresqlServer
 
-from plimsoll.runs.lines import unpacked
+from plimsoll.runs.format.lines import unpacked
 from plimsoll.runs.reader import RunReader
 from plimsoll_lab.ports import free_port
 

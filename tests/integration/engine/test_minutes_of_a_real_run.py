@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from plimsoll.engine import EngineConfig, EngineRun
-from plimsoll.runs import RunFacts, RunReader, RunWriter, minute_blocks, minutes
-from plimsoll.runs.lines import read_lines
+from plimsoll.runs import RunFacts, RunReader, RunWriter
+from plimsoll.runs.format import minute_blocks, minutes
+from plimsoll.runs.format.lines import read_lines
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "unit" / "runs"))
 from slow_reader import SlowReader, report_of

@@ -13,8 +13,8 @@ import pytest
 
 from plimsoll.engine import EngineConfig, EngineSource, inspect
 from plimsoll.plans.load import Choices, plan_of
-from plimsoll.runs.declared_caps import declared_caps
-from plimsoll.runs.script_caps import BindingCap, LoadSeconds, binding_cap
+from plimsoll.runs.readings.declared_caps import declared_caps
+from plimsoll.runs.readings.script_caps import BindingCap, LoadSeconds, binding_cap
 
 HEAD = "import http from 'k6/http';\nimport { sleep } from 'k6';\n"
 GET = "http.get(__ENV.URL);"

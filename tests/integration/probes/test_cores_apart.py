@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from stacked_servers import served
 
-from plimsoll.experiments.isolation import apart_words, mixed_with
-from plimsoll.probes.target_cores import TargetCoresProbe
+from plimsoll.experiments.target.isolation import apart_words, mixed_with
+from plimsoll.probes.processes.target_cores import TargetCoresProbe
 from plimsoll.study.models import ProcessSelector
 
 CORES = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [0]

@@ -12,7 +12,7 @@ from changing_server import ChangingServer, garbage, half, page, silence, too_mu
 
 from plimsoll.errors import InputError
 from plimsoll.probes import ProbeUnavailable
-from plimsoll.probes.http_page import HttpPage, with_variables
+from plimsoll.probes.http.page import HttpPage, with_variables
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from changing_server import Answer, ChangingServer, garbage, half, page, trickle
 
 from plimsoll.errors import InputError
-from plimsoll.probes.json_place import JsonPlace
+from plimsoll.probes.http.json_place import JsonPlace
 from plimsoll.probes.probe import ProbeUnavailable
 
 

@@ -17,7 +17,7 @@ from plimsoll.probes import ProbeUnavailable, probes_for
 from plimsoll.probes.jvm.jolokia import JolokiaProbe, jolokia_probe
 from plimsoll.probes.jvm.local import JvmProbe
 from plimsoll.study import Probes, ProcessSelector
-from plimsoll.study.jvm import JvmOptions
+from plimsoll.study.probes.jvm import JvmOptions
 
 M = 1 << 20
 APP = """

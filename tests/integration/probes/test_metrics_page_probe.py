@@ -11,7 +11,7 @@ from changing_server import ChangingServer, page, says
 from plimsoll.probes import ProbeUnavailable
 from plimsoll.probes.prometheus.making import prometheus_probe
 from plimsoll.probes.prometheus.page import PageProbe
-from plimsoll.study.prometheus import PrometheusOptions
+from plimsoll.study.probes.prometheus import PrometheusOptions
 
 AHEAD_S = 300.0
 

@@ -16,7 +16,7 @@ import pytest
 from plimsoll.errors import InputError
 from plimsoll.probes.otlp import receiver as receiver_module
 from plimsoll.probes.otlp.receiver import MOST_BYTES, MOST_CONNECTIONS, OtlpProbe
-from plimsoll.study.otlp import OtlpOptions
+from plimsoll.study.probes.otlp import OtlpOptions
 
 T0 = int(time.time()) - 3_600
 

@@ -16,7 +16,7 @@ import pytest
 from stacked_servers import served
 from watched_database import repeated
 
-from plimsoll.experiments.awake import Awake
+from plimsoll.experiments.target.awake import Awake
 from plimsoll.runs.writer import RunFacts, RunWriter
 from plimsoll.study import Probes, ProcessSelector
 from plimsoll.verbs.sampling import Sampling, sampling_of
@@ -49,7 +49,7 @@ class Watched:
 @pytest.fixture
 def watch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Watched]]:
     """Begins to watch the process that listens on a port, which rests after no look."""
-    monkeypatch.setattr("plimsoll.probes.target_probes.MOST_SHARE", 1e9)
+    monkeypatch.setattr("plimsoll.probes.processes.target_probes.MOST_SHARE", 1e9)
     opened = []
 
     def begin(port: int, **given: object) -> Watched:

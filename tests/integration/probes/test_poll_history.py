@@ -11,7 +11,7 @@ from changing_server import ChangingServer, page
 
 from plimsoll.errors import InputError
 from plimsoll.probes import ProbeUnavailable
-from plimsoll.probes.poll_history import PollHistory, new_places
+from plimsoll.probes.consumer.poll_history import PollHistory, new_places
 
 OLD = {"poll": 1, "retrieved": 2000, "durationSeconds": 9, "changes": 0}
 

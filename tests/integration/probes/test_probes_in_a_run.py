@@ -12,9 +12,9 @@ import pytest
 from changing_server import ChangingServer, page, silence
 
 from plimsoll.errors import InputErrors
-from plimsoll.experiments.awake import Awake
+from plimsoll.experiments.target.awake import Awake
 from plimsoll.probes import probes_for
-from plimsoll.runs.lines import unpacked
+from plimsoll.runs.format.lines import unpacked
 from plimsoll.runs.reader import RunReader
 from plimsoll.runs.writer import RunFacts, RunWriter
 from plimsoll.study import Probes, Redactor

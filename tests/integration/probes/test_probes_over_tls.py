@@ -16,16 +16,16 @@ from certificates import self_signed
 
 from plimsoll.errors import InputError, InputErrors
 from plimsoll.probes import ProbeUnavailable
-from plimsoll.probes.http_page import HttpPage
+from plimsoll.probes.http.page import HttpPage
+from plimsoll.probes.http.telemetry import telemetry_probe
 from plimsoll.probes.jvm.jolokia import REQUEST, jolokia_probe
 from plimsoll.probes.probe import Observer
 from plimsoll.probes.prometheus.making import prometheus_probe
 from plimsoll.probes.selection import probes_for
-from plimsoll.probes.telemetry import telemetry_probe
 from plimsoll.study import Probes, parse_study
-from plimsoll.study.jvm import JvmOptions
-from plimsoll.study.prometheus import PrometheusOptions
-from plimsoll.study.telemetry import TelemetryOptions
+from plimsoll.study.probes.jvm import JvmOptions
+from plimsoll.study.probes.prometheus import PrometheusOptions
+from plimsoll.study.probes.telemetry import TelemetryOptions
 
 SELF_SIGNED = "its certificate was refused (self-signed certificate). Give its authority's certificate as ca_file, "
 

@@ -15,7 +15,7 @@ from changing_server import ChangingServer, page, says
 from plimsoll.probes import ProbeUnavailable
 from plimsoll.probes.prometheus.making import prometheus_probe
 from plimsoll.probes.prometheus.server import ServerProbe
-from plimsoll.study.prometheus import PrometheusOptions
+from plimsoll.study.probes.prometheus import PrometheusOptions
 
 
 class Clock:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import sqlalchemy
 
+from plimsoll.probes.consumer.reading import reading
 from plimsoll.probes.probe import ProbeUnavailable
-from plimsoll.probes.reading import reading
 
 
 def test_a_query_that_takes_too_long_is_ended_and_the_next_one_is_answered(
@@ -22,7 +22,7 @@ def test_a_query_that_takes_too_long_is_ended_and_the_next_one_is_answered(
         return engines[-1]
 
     monkeypatch.setattr(sqlalchemy, "create_engine", kept)
-    monkeypatch.setattr("plimsoll.probes.reading.LIMIT_S", 1.0)
+    monkeypatch.setattr("plimsoll.probes.consumer.reading.LIMIT_S", 1.0)
     with pytest.raises(ProbeUnavailable, match="statement timeout"):
         reading(f"sql:{postgresql_dsn} SELECT 1 FROM pg_sleep(60)")()
     assert reading(f"sql:{postgresql_dsn} SELECT 17")() == 17

@@ -9,8 +9,8 @@ import pytest
 from changing_server import ChangingServer, page, says
 
 from plimsoll.probes import ProbeUnavailable
-from plimsoll.probes.telemetry import TelemetryProbe, telemetry_probe
-from plimsoll.study.telemetry import TelemetryOptions
+from plimsoll.probes.http.telemetry import TelemetryProbe, telemetry_probe
+from plimsoll.study.probes.telemetry import TelemetryOptions
 
 YOUTRACK = {
     "textIndexSize": "130.5 MB",

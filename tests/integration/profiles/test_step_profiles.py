@@ -19,7 +19,7 @@ from plimsoll.errors import InputErrors
 from plimsoll.probes.profiling import StepProfiles, tools
 from plimsoll.probes.profiling.pprof import PIECE_S
 from plimsoll.study import ProcessSelector
-from plimsoll.study.profile import ProfileOptions
+from plimsoll.study.probes.profile import ProfileOptions
 
 BUSY = """
 def dear(n):

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from plimsoll.experiments.trial_plan import TrialLevel, TrialPlan, TrialVariant
+from plimsoll.experiments.trials.plan import TrialLevel, TrialPlan, TrialVariant
 from plimsoll.runs.reader import RunReader
 
 Server = Callable[..., str]

@@ -10,8 +10,8 @@ import typer
 import typer.models
 
 from plimsoll.cli.app import app
-from plimsoll.cli.k6_options import BY_KEY
-from plimsoll.cli.run_flags import FlagError, parse
+from plimsoll.cli.run.flags import FlagError, parse
+from plimsoll.cli.run.k6_options import BY_KEY
 from plimsoll.errors import InputError
 
 
@@ -89,14 +89,14 @@ def test_usual_numbers_of_run_are_taken() -> None:
 
 
 def test_a_configuration_without_end_is_refused() -> None:
-    from plimsoll.cli.run_settings import settings
+    from plimsoll.cli.run.settings import settings
 
     with pytest.raises(InputError, match="it has over 1 MiB"):
         settings({"config": "/dev/zero"}, {})
 
 
 def test_a_body_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    from plimsoll.cli import run_checks
+    from plimsoll.cli.run import checks as run_checks
 
     monkeypatch.setattr(run_checks, "_MOST_BODY", 1 << 16)
     with pytest.raises(FlagError, match="characters"):

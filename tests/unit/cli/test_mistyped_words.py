@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from plimsoll.cli.app import app
-from plimsoll.cli.run_flags import FlagError, parse
+from plimsoll.cli.run.flags import FlagError, parse
 from plimsoll.errors import InputError
 from plimsoll_lab.__main__ import parser
 

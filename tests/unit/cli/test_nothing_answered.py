@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from plimsoll.cli.run import EXIT_INVALID, EXIT_THRESHOLDS, _exit_code
-from plimsoll.cli.run_checks import check_thresholds
-from plimsoll.cli.run_settings import Settings
-from plimsoll.cli.run_tally import Tally
+from plimsoll.cli.run.checks import check_thresholds
+from plimsoll.cli.run.settings import Settings
+from plimsoll.cli.run.tally import Tally
+from plimsoll.cli.run.verb import EXIT_INVALID, EXIT_THRESHOLDS, _exit_code
 from plimsoll.engine import EngineConfig
 from plimsoll.errors import InputErrors
 from plimsoll.runs.snapshot import Series, Snapshot

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 import plimsoll
-from plimsoll.cli.secret_pipes import without_pipe
+from plimsoll.cli.run.secret_pipes import without_pipe
 from plimsoll.errors import InputError
-from plimsoll.runs.small_files import read_small
-from plimsoll.study.secret_sources import values_of_sources
+from plimsoll.runs.format.small_files import read_small
+from plimsoll.study.secrets.sources import values_of_sources
 
 
 @pytest.fixture

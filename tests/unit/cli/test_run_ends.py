@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from plimsoll import engine as engine_module
-from plimsoll.cli.run import _follow
-from plimsoll.cli.run_tally import Tally
+from plimsoll.cli.run.tally import Tally
+from plimsoll.cli.run.verb import _follow
 from plimsoll.engine import DeafScript
 
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from plimsoll.cli.k6_options import BY_KEY, OPTIONS, Area
-from plimsoll.cli.run_checks import checked, outputs, plain_url, script_environment
-from plimsoll.cli.run_flags import FlagError, parse
-from plimsoll.cli.run_settings import Settings, overlaid, settings
+from plimsoll.cli.run.checks import checked, outputs, plain_url, script_environment
+from plimsoll.cli.run.flags import FlagError, parse
+from plimsoll.cli.run.k6_options import BY_KEY, OPTIONS, Area
+from plimsoll.cli.run.settings import Settings, overlaid, settings
 from plimsoll.errors import InputError
 
 

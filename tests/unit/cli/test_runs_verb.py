@@ -13,7 +13,7 @@ from plimsoll.cli.app import app
 from plimsoll.cli.messages import say
 from plimsoll.errors import InputError
 from plimsoll.runs.writer import RunFacts, RunWriter
-from plimsoll.study.secrets import Redactor
+from plimsoll.study.secrets.redactor import Redactor
 
 
 def made(root: Path, at: float, answer: str = "Carries 168 users. At 200 it does not.") -> Path:

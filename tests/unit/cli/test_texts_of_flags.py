@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.cli.run import _run
-from plimsoll.cli.run_flags import FlagError, parse
-from plimsoll.cli.run_settings import settings
-from plimsoll.cli.told_secrets import redactor_of_words
-from plimsoll.study.secret_forms import forms_of
+from plimsoll.cli.run.flags import FlagError, parse
+from plimsoll.cli.run.settings import settings
+from plimsoll.cli.run.told_secrets import redactor_of_words
+from plimsoll.cli.run.verb import _run
+from plimsoll.study.secrets.forms import forms_of
 
 SCRIPT = """export const options = {iterations: 1, vus: 1};
 export default function () { console.log(`it is ${__ENV.ODD}`); }

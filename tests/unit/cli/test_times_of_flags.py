@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.cli.quantities import duration, seconds
+from plimsoll.cli.flags.quantities import duration, seconds
 from plimsoll.errors import InputError
 from plimsoll.study.bounds import MOST_AGE_S
 

@@ -8,9 +8,9 @@ import pytest
 from typer.testing import CliRunner
 
 from plimsoll.cli.app import app
-from plimsoll.cli.run import _run
-from plimsoll.cli.run_flags import FlagError, parse
-from plimsoll.cli.run_settings import settings
+from plimsoll.cli.run.flags import FlagError, parse
+from plimsoll.cli.run.settings import settings
+from plimsoll.cli.run.verb import _run
 from plimsoll.errors import InputError
 
 SCRIPT = "export const options = {iterations: 1, vus: 1};\nexport default function () {}\n"

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from plimsoll.experiments.capacity import run_capacity
-from plimsoll.experiments.result import CapacityResult, CapacitySettings
+from plimsoll.experiments.capacity.experiment import run_capacity
+from plimsoll.experiments.capacity.result import CapacityResult, CapacitySettings
 from plimsoll.findings.capacity.finding import capacity_findings
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "accuracy"))

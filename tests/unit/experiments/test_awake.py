@@ -10,8 +10,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from plimsoll.experiments.awake import Awake, is_virtual_machine
-from plimsoll.probes.host import HostProbe
+from plimsoll.experiments.target.awake import Awake, is_virtual_machine
+from plimsoll.probes.machine.host import HostProbe
 
 PATIENCE_S = 20.0
 linux = pytest.mark.skipif(not hasattr(os, "SCHED_IDLE"), reason="SCHED_IDLE is Linux's")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plimsoll.experiments.back_pressure import BackPressure, Window
+from plimsoll.experiments.long_runs.back_pressure import BackPressure, Window
 
 
 def follow(pressure: BackPressure, windows: int, per_s, fails_above: float = 1e9, noise: float = 0.02) -> list[Window]:

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from plimsoll.experiments.capacity import run_capacity
-from plimsoll.experiments.judgement import Judgement
-from plimsoll.experiments.measure import Measurement
-from plimsoll.experiments.record import StepRecord
-from plimsoll.experiments.result import CapacitySettings
-from plimsoll.experiments.steps import StepHolder
+from plimsoll.experiments.capacity.experiment import run_capacity
+from plimsoll.experiments.capacity.result import CapacitySettings
+from plimsoll.experiments.steps.holding import StepHolder
+from plimsoll.experiments.steps.judgement import Judgement
+from plimsoll.experiments.steps.measure import Measurement
+from plimsoll.experiments.steps.record import StepRecord
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.snapshot import Earlier, Series, Snapshot
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.experiments.closed import Throughput
-from plimsoll.experiments.closed_levels import ClosedLevels
-from plimsoll.experiments.result import CapacitySettings
-from plimsoll.experiments.search import bracket_of
+from plimsoll.experiments.capacity.closed import Throughput
+from plimsoll.experiments.capacity.closed_levels import ClosedLevels
+from plimsoll.experiments.capacity.result import CapacitySettings
+from plimsoll.experiments.capacity.search import bracket_of
 
 
 def known(*ramp: tuple[float, float]) -> ClosedLevels:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from plimsoll.errors import TargetError
-from plimsoll.experiments.data_volume import DataVolume
+from plimsoll.experiments.long_runs.data_volume import DataVolume
 from plimsoll.study import Target
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.experiments.capacity import run_capacity
-from plimsoll.experiments.record import StepRecord
-from plimsoll.experiments.result import CapacityResult, CapacitySettings
-from plimsoll.runs.objective_samples import Wanted
+from plimsoll.experiments.capacity.experiment import run_capacity
+from plimsoll.experiments.capacity.result import CapacityResult, CapacitySettings
+from plimsoll.experiments.steps.record import StepRecord
+from plimsoll.runs.readings.objective_samples import Wanted
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "accuracy"))
 from simulators import ClosedQueue, OpenQueue

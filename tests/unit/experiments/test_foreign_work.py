@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from plimsoll.experiments.foreign_work import Cores, ForeignWork, HostSeconds, Second, cores_of, foreign_work
+from plimsoll.experiments.steps.foreign_work import Cores, ForeignWork, HostSeconds, Second, cores_of, foreign_work
 from plimsoll.runs.snapshot import Snapshot
 
 HOST = {"cores": 4.0, "cpu_cores_used": 3.8, "cpu_share": 0.95}

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import psutil
 
-from plimsoll.experiments.guard import Guard
-from plimsoll.experiments.process_tree import end_tree, tree_of
+from plimsoll.experiments.target.guard import Guard
+from plimsoll.experiments.target.process_tree import end_tree, tree_of
 
 OWNER = """
 import os, signal, subprocess, sys
 from pathlib import Path
-from plimsoll.experiments.guard import Guard
+from plimsoll.experiments.target.guard import Guard
 guard = Guard(20, "echo $WORD > farewell", Path(), {"WORD": "bye", "PATH": os.environ["PATH"]})
 target = guard.begin("setsid sleep 601 & echo $! > left; exec sleep 600")
 Path("pid").write_text(str(target.pid))
@@ -55,7 +55,7 @@ def test_when_its_owner_is_killed_the_target_is_told_to_stop_and_ended_with_all_
 HASTY = """
 import os, signal
 from pathlib import Path
-from plimsoll.experiments.guard import Guard
+from plimsoll.experiments.target.guard import Guard
 target = Guard(20, "touch farewell", Path(), dict(os.environ)).begin("exec sleep 600")
 os.write(1, str(target.pid).encode())
 os.kill(os.getpid(), signal.SIGKILL)

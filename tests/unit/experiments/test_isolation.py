@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from plimsoll.experiments.isolation import target_off
+from plimsoll.experiments.target.isolation import target_off
 from plimsoll.study import ProcessSelector
 
 CPUS = sorted(os.sched_getaffinity(0))

@@ -8,17 +8,25 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from plimsoll.experiments.closed import PlateauSeen, Throughput, is_flat, judge_closed, marginal_gain, pooled, rising
-from plimsoll.experiments.evidence import Context, busy_speeds
-from plimsoll.experiments.foreign_work import ForeignWork
-from plimsoll.experiments.judge import judge, least_distance, smallest_distance
-from plimsoll.experiments.measure import Measurement
-from plimsoll.runs.declared_caps import declared_caps
+from plimsoll.experiments.capacity.closed import (
+    PlateauSeen,
+    Throughput,
+    is_flat,
+    judge_closed,
+    marginal_gain,
+    pooled,
+    rising,
+)
+from plimsoll.experiments.steps.evidence import Context, busy_speeds
+from plimsoll.experiments.steps.foreign_work import ForeignWork
+from plimsoll.experiments.steps.judge import judge, least_distance, smallest_distance
+from plimsoll.experiments.steps.measure import Measurement
 from plimsoll.runs.histogram import Histogram
-from plimsoll.runs.script_caps import LoadSeconds
+from plimsoll.runs.readings.declared_caps import declared_caps
+from plimsoll.runs.readings.script_caps import LoadSeconds
 from plimsoll.runs.snapshot import Series, Snapshot
-from plimsoll.stats.host_speed import HostSpeed
-from plimsoll.stats.plateau import Plateau
+from plimsoll.stats.throughput.host_speed import HostSpeed
+from plimsoll.stats.throughput.plateau import Plateau
 
 CONTEXT = Context(rate_per_level_s=1.0, half_width=0.048, least_seconds=10)
 

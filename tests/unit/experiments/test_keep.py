@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from plimsoll.errors import InputError
-from plimsoll.experiments.keep import Keeper, Second
-from plimsoll.experiments.keep_loop import allowed_share, seen_of
-from plimsoll.experiments.kept_load import KeptObjective, kept_objectives
+from plimsoll.experiments.long_runs.keep import Keeper, Second
+from plimsoll.experiments.long_runs.keep_loop import allowed_share, seen_of
+from plimsoll.experiments.long_runs.kept_load import KeptObjective, kept_objectives
 from plimsoll.runs.histogram import Histogram
 from plimsoll.study.objectives import parse_objective
 

@@ -8,10 +8,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2] / "accuracy"))
 from adversaries import Metastable, Retries
 
-from plimsoll.experiments.capacity import run_capacity
-from plimsoll.experiments.overload import find_recovery
-from plimsoll.experiments.result import CapacitySettings, Collapse
-from plimsoll.experiments.steps import StepHolder
+from plimsoll.experiments.capacity.experiment import run_capacity
+from plimsoll.experiments.capacity.overload import find_recovery
+from plimsoll.experiments.capacity.result import CapacitySettings, Collapse
+from plimsoll.experiments.steps.holding import StepHolder
 
 
 def after_collapse(seed: int, left_s: float = 120.0):

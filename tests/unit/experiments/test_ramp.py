@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.experiments.measure import Measurement
-from plimsoll.experiments.ramp import is_filling, warm_up_from
+from plimsoll.experiments.capacity.ramp import is_filling, warm_up_from
+from plimsoll.experiments.steps.measure import Measurement
 from plimsoll.runs.histogram import Histogram
 
 

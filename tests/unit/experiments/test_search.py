@@ -6,8 +6,7 @@ import math
 
 import pytest
 
-from plimsoll.experiments.record import Bracket
-from plimsoll.experiments.search import (
+from plimsoll.experiments.capacity.search import (
     Goal,
     Trial,
     bracket_of,
@@ -19,7 +18,8 @@ from plimsoll.experiments.search import (
     propose,
     rounded,
 )
-from plimsoll.stats.plateau import Plateau
+from plimsoll.experiments.steps.record import Bracket
+from plimsoll.stats.throughput.plateau import Plateau
 
 GOAL = Goal(0.10)
 H = GOAL.half_width

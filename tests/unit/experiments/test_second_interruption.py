@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from plimsoll.experiments.capacity import run_capacity
-from plimsoll.experiments.drain import DrainSettings, run_drain
-from plimsoll.experiments.grow import GrowSettings, run_grow
-from plimsoll.experiments.hold import HoldSettings, run_hold
-from plimsoll.experiments.result import CapacitySettings
+from plimsoll.experiments.capacity.experiment import run_capacity
+from plimsoll.experiments.capacity.result import CapacitySettings
+from plimsoll.experiments.long_runs.drain import DrainSettings, run_drain
+from plimsoll.experiments.long_runs.grow import GrowSettings, run_grow
+from plimsoll.experiments.long_runs.hold import HoldSettings, run_hold
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "accuracy"))
 from simulators import OpenQueue

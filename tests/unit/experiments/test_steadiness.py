@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plimsoll.experiments.measure import Measurement
-from plimsoll.experiments.steadiness import response_drifts, throughput_drifts, warms_up
+from plimsoll.experiments.steps.measure import Measurement
+from plimsoll.experiments.steps.steadiness import response_drifts, throughput_drifts, warms_up
 
 SECONDS = 30
 EVEN = np.ones(SECONDS)

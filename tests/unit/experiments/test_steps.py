@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from plimsoll.experiments.judgement import Judgement
-from plimsoll.experiments.steps import StepHolder, core_speed, stolen_share
+from plimsoll.experiments.steps.holding import StepHolder, core_speed, stolen_share
+from plimsoll.experiments.steps.judgement import Judgement
 from plimsoll.runs.snapshot import Snapshot
 
 

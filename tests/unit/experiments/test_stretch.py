@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from plimsoll.experiments.stretch import FASTEST_PER_S, LEAST_STRETCH_S, REACTION_S, TRUSTED_S, OnTimes, Pace
+from plimsoll.experiments.long_runs.stretch import FASTEST_PER_S, LEAST_STRETCH_S, REACTION_S, TRUSTED_S, OnTimes, Pace
 
 
 def seen(per_s: float, level: int = 1, on_s: float = 1.0, longer: float = 1.0) -> Pace:

@@ -18,7 +18,7 @@ import psutil
 import pytest
 
 from plimsoll.errors import TargetError
-from plimsoll.experiments.target import TargetControl
+from plimsoll.experiments.target.control import TargetControl
 from plimsoll.study import Target
 
 SERVER = """
@@ -96,7 +96,7 @@ def test_a_target_that_never_answers_is_told_with_the_last_output(tmp_path):
 
 
 def test_what_is_waited_for_is_told_once_before_the_time_is_over(tmp_path, monkeypatch):
-    monkeypatch.setattr("plimsoll.experiments.target._TOLD_AFTER_S", 0.1)
+    monkeypatch.setattr("plimsoll.experiments.target.control._TOLD_AFTER_S", 0.1)
     told: list[str] = []
     limits = {"ready_s": 1}
     waiting = TargetControl(Target(ready="false", time_limits=limits), tmp_path / "logs", on_waiting=told.append)

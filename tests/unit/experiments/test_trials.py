@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from plimsoll.experiments.sweep_stop import dominated
-from plimsoll.experiments.trial_plan import Trial, TrialLevel, TrialPlan, TrialVariant, differences
-from plimsoll.experiments.trials import Session, run_trials
+from plimsoll.experiments.trials.making import Session, run_trials
+from plimsoll.experiments.trials.plan import Trial, TrialLevel, TrialPlan, TrialVariant, differences
+from plimsoll.experiments.trials.sweep_stop import dominated
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.snapshot import Earlier, Series, Snapshot
 

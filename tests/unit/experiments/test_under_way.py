@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plimsoll.experiments.evidence import Context, arrivals_and_queue, growth_of
-from plimsoll.experiments.measure import Measurement
-from plimsoll.experiments.under_way import UnderWay, lasting_s, under_way
+from plimsoll.experiments.steps.evidence import Context, arrivals_and_queue, growth_of
+from plimsoll.experiments.steps.measure import Measurement
+from plimsoll.experiments.steps.under_way import UnderWay, lasting_s, under_way
 from plimsoll.runs.histogram import Histogram
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plimsoll.experiments.evidence import Context
-from plimsoll.experiments.judge import judge
-from plimsoll.experiments.measure import Measurement
-from plimsoll.experiments.work_done import shares_of
+from plimsoll.experiments.steps.evidence import Context
+from plimsoll.experiments.steps.judge import judge
+from plimsoll.experiments.steps.measure import Measurement
+from plimsoll.experiments.steps.work_done import shares_of
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.snapshot import Series, Snapshot
 

@@ -15,7 +15,7 @@ from plimsoll.findings.capacity.further import further_findings
 from plimsoll.findings.sizing.carries import carried_on
 from plimsoll.findings.sizing.facts import sizing_facts
 from plimsoll.findings.sizing.finding import QUESTION
-from plimsoll.runs.lines import read_lines
+from plimsoll.runs.format.lines import read_lines
 from plimsoll.runs.reader import RunReader
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.runs.writer import RunFacts, RunWriter
@@ -310,7 +310,7 @@ def test_runs_that_do_not_tell_hardware_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_reserve_that_is_no_share_is_refused() -> None:
-    from plimsoll.cli.budgets import share_of
+    from plimsoll.cli.flags.budgets import share_of
 
     assert share_of("30%", "--reserve", "30%") == pytest.approx(0.3) and share_of(" 0.25 ", "", "") == 0.25
     with pytest.raises(InputError, match="--reserve 'much' is no share"):

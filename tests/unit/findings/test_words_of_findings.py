@@ -19,9 +19,9 @@ from plimsoll.findings.validity.generator import generator_health
 from plimsoll.findings.words import ratio_words
 from plimsoll.report.text import answer_lines
 from plimsoll.runs.histogram import Histogram
+from plimsoll.runs.readings.step_table import Row, StepTable
 from plimsoll.runs.snapshot import Series, Snapshot
-from plimsoll.runs.step_table import Row, StepTable
-from plimsoll.stats.wilson import wilson_interval
+from plimsoll.stats.estimates.wilson import wilson_interval
 
 np = pytest.importorskip("numpy")
 HELD = {"level": 1.0, "measured_from_s": 0.0, "end_s": 100.0}

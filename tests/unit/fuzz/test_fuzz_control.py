@@ -12,7 +12,7 @@ from fuzzing import holds
 from hypothesis import strategies as st
 from odd_values import changed, changes, cut, cuts
 
-from plimsoll.cli.run_control import RunControl
+from plimsoll.cli.run.live_control import RunControl
 from plimsoll.engine import EngineConfig
 from plimsoll.runs.control import CONTROL, Listener
 from plimsoll.study.bounds import MOST_LEVEL

@@ -18,8 +18,8 @@ import plimsoll.engine
 import plimsoll.runs.writer
 import plimsoll.verbs.studies
 from plimsoll.cli.app import app
-from plimsoll.cli.run import run
-from plimsoll.cli.run_flags import parser
+from plimsoll.cli.run.flags import parser
+from plimsoll.cli.run.verb import run
 from plimsoll.errors import PlimsollError
 
 PLANNED = ("capacity", "hold", "grow", "drain", "compare", "decompose", "sweep", "study", "demo")

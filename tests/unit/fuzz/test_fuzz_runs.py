@@ -22,8 +22,8 @@ from plimsoll.cli.report import report
 from plimsoll.errors import PlimsollError
 from plimsoll.report import drawing, html
 from plimsoll.report.run_evidence import read_run
-from plimsoll.runs.damaged import understood
-from plimsoll.runs.tables import write_tables
+from plimsoll.runs.format.damaged import understood
+from plimsoll.runs.format.tables import write_tables
 from plimsoll.verbs.own_runs import Again, judge_again
 from plimsoll.verbs.sizing import size
 

@@ -19,7 +19,7 @@ from plimsoll.cli.runs import list_, prune, search, show
 from plimsoll.errors import PlimsollError
 from plimsoll.runs.space import expected_bytes
 from plimsoll.runs.writer import RunFacts, RunWriter
-from plimsoll.study.secrets import Redactor
+from plimsoll.study.secrets.redactor import Redactor
 
 FILES = ("manifest.json", "events.jsonl", "findings.json", "study.json", "20260101-000000-hold-0001/manifest.json")
 SUMMARY = {

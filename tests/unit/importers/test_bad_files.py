@@ -15,8 +15,9 @@ from importing import DATA, imported, table_of
 from test_formats_by_documentation import HEADER, JTL_XML, WRK2, jtl_line
 
 from plimsoll.errors import InputError
-from plimsoll.runs.importers import jtl_columns, level_table, lines
+from plimsoll.runs.importers import level_table, lines
 from plimsoll.runs.importers.catalogue import format_of
+from plimsoll.runs.importers.jmeter import jtl_columns
 
 TABLE = "users,throughput (req/s),p95 (ms),gc cpu (%)\n"
 

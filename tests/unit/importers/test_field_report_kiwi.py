@@ -14,8 +14,8 @@ from plimsoll.findings.imported.table_levels import levels_finding
 from plimsoll.findings.trials.decompose import decompose_finding
 from plimsoll.runs.importers import level_table
 from plimsoll.runs.importers.lines import SourceFile
-from plimsoll.stats.littles_law import think_time_s
-from plimsoll.stats.shares import layer_shares, shares_per_repetition
+from plimsoll.stats.comparison.shares import layer_shares, shares_per_repetition
+from plimsoll.stats.throughput.littles_law import think_time_s
 
 STUDY = STUDIES / "kiwi"
 MODEL = figures("kiwi")

@@ -14,8 +14,8 @@ from plimsoll.findings.imported.table_levels import levels_finding
 from plimsoll.report.k6_summary import summary_text
 from plimsoll.runs.importers import level_table
 from plimsoll.runs.importers.lines import SourceFile
-from plimsoll.runs.step_table import Row
-from plimsoll.stats.littles_law import think_time_s
+from plimsoll.runs.readings.step_table import Row
+from plimsoll.stats.throughput.littles_law import think_time_s
 
 STUDY = STUDIES / "youtrack"
 MODEL = figures("youtrack")

@@ -11,7 +11,7 @@ from plimsoll.findings.imported.table_levels import levels_finding
 from plimsoll.runs.importers import level_table
 from plimsoll.runs.importers.catalogue import format_of
 from plimsoll.runs.importers.lines import SourceFile
-from plimsoll.runs.step_table import StepTable
+from plimsoll.runs.readings.step_table import StepTable
 
 FOLIO = STUDIES / "folio"
 STATEMENTS = "published-statements.csv"

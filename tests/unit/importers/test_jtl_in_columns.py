@@ -16,9 +16,10 @@ import pytest
 from importing import Imported, imported
 
 from plimsoll.errors import InputError
-from plimsoll.runs.importers import jtl_columns, jtl_csv, spill
+from plimsoll.runs.importers import spill
 from plimsoll.runs.importers.clock import milliseconds
 from plimsoll.runs.importers.date_column import DateColumn
+from plimsoll.runs.importers.jmeter import jtl_columns, jtl_csv
 from plimsoll.runs.importers.lines import SourceFile
 
 COLUMNS = [

@@ -10,7 +10,7 @@ from importing import DATA, imported
 
 from plimsoll.errors import InputError
 from plimsoll.runs.importers.lines import SourceFile
-from plimsoll.runs.importers.locust_history import FORMAT
+from plimsoll.runs.importers.locust.history import FORMAT
 from plimsoll.runs.importers.spill import Spill
 
 LINES = (DATA / "locust_history.csv").read_text().splitlines(keepends=True)

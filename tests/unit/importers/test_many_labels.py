@@ -10,8 +10,8 @@ from importing import imported
 from test_jtl_in_columns import T0_MS, jtl
 
 from plimsoll.errors import InputError
-from plimsoll.runs.importers import jtl_columns, jtl_csv
-from plimsoll.runs.step_table import Row, StepTable
+from plimsoll.runs.importers.jmeter import jtl_columns, jtl_csv
+from plimsoll.runs.readings.step_table import Row, StepTable
 from plimsoll.verbs.analysis import AnalysisChoices, analyze
 
 

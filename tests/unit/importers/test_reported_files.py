@@ -9,8 +9,8 @@ import pytest
 from importing import imported, table_of
 
 from plimsoll.errors import InputError
-from plimsoll.runs.importers import jtl_csv
 from plimsoll.runs.importers.catalogue import format_of
+from plimsoll.runs.importers.jmeter import jtl_csv
 from plimsoll.runs.importers.lines import SourceFile
 
 T0_MS = 1_790_000_000_000

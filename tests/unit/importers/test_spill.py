@@ -8,7 +8,7 @@ import pytest
 from importing import imported
 
 from plimsoll.errors import InputError
-from plimsoll.runs.importers.k6_json import FORMAT
+from plimsoll.runs.importers.k6.json_samples import FORMAT
 from plimsoll.runs.importers.lines import SourceFile
 from plimsoll.runs.importers.source import BadRecord
 from plimsoll.runs.importers.spill import PART_S, Spill

@@ -10,7 +10,7 @@ import pytest
 from findings_as_json import checked
 from test_simulated_runs import Store, writer
 
-from plimsoll.experiments.grow import GrowSettings, run_grow
+from plimsoll.experiments.long_runs.grow import GrowSettings, run_grow
 from plimsoll.findings.grow import grow_findings
 from plimsoll.runs import RunReader
 from plimsoll.runs.snapshot import Snapshot

@@ -12,9 +12,9 @@ import pytest
 from findings_as_json import checked
 from test_simulated_runs import Fed, Store, held, writer
 
-from plimsoll.experiments.drain import DrainSettings, run_drain
-from plimsoll.experiments.grow import GrowSettings, earlier_load, run_grow
-from plimsoll.experiments.hold import HoldSettings, run_hold
+from plimsoll.experiments.long_runs.drain import DrainSettings, run_drain
+from plimsoll.experiments.long_runs.grow import GrowSettings, earlier_load, run_grow
+from plimsoll.experiments.long_runs.hold import HoldSettings, run_hold
 from plimsoll.findings.drain.finding import drain_findings
 from plimsoll.findings.exit_codes import EXIT_INVALID, exit_code
 from plimsoll.findings.grow import grow_findings

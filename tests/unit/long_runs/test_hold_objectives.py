@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from findings_as_json import checked
 
-from plimsoll.experiments.drain import DrainSettings, run_drain
-from plimsoll.experiments.hold import HoldSettings, run_hold
+from plimsoll.experiments.long_runs.drain import DrainSettings, run_drain
+from plimsoll.experiments.long_runs.hold import HoldSettings, run_hold
 from plimsoll.findings.drain.finding import drain_findings
 from plimsoll.findings.exit_codes import exit_code
 from plimsoll.findings.hold.finding import hold_findings

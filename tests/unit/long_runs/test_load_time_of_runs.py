@@ -7,9 +7,9 @@ from pathlib import Path
 
 from findings_as_json import checked
 
-from plimsoll.experiments.capacity import run_capacity
-from plimsoll.experiments.grow import GrowSettings, run_grow
-from plimsoll.experiments.result import CapacitySettings
+from plimsoll.experiments.capacity.experiment import run_capacity
+from plimsoll.experiments.capacity.result import CapacitySettings
+from plimsoll.experiments.long_runs.grow import GrowSettings, run_grow
 from plimsoll.findings.grow import grow_findings
 from plimsoll.runs import RunFacts, RunReader, RunWriter
 

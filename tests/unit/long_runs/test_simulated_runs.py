@@ -14,9 +14,9 @@ from findings_as_json import checked
 
 import plimsoll
 from plimsoll.errors import InputError, InputErrors
-from plimsoll.experiments.drain import DrainSettings, run_drain
-from plimsoll.experiments.grow import GrowSettings, earlier_load, run_grow
-from plimsoll.experiments.hold import HoldSettings, run_hold
+from plimsoll.experiments.long_runs.drain import DrainSettings, run_drain
+from plimsoll.experiments.long_runs.grow import GrowSettings, earlier_load, run_grow
+from plimsoll.experiments.long_runs.hold import HoldSettings, run_hold
 from plimsoll.findings.drain.finding import drain_findings
 from plimsoll.findings.exit_codes import exit_code
 from plimsoll.findings.grow import grow_findings

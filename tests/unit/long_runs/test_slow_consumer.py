@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from test_simulated_runs import Fed, writer
 
-from plimsoll.experiments.drain import DrainSettings, run_drain
+from plimsoll.experiments.long_runs.drain import DrainSettings, run_drain
 from plimsoll.findings.drain.finding import drain_findings
-from plimsoll.probes.consumer import ConsumerProbe
+from plimsoll.probes.consumer.probe import ConsumerProbe
 from plimsoll.runs import RunReader
 from plimsoll.verbs.sampling import Sampling
 

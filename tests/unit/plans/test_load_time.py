@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from plimsoll.errors import InputError, InputErrors
-from plimsoll.experiments.judge import smallest_distance
-from plimsoll.experiments.result import CapacitySettings
-from plimsoll.experiments.time_plan import (
+from plimsoll.experiments.capacity.result import CapacitySettings
+from plimsoll.experiments.capacity.time_plan import (
     DECIDING_SHARE,
     least_s,
     longest_step_s,
@@ -22,6 +21,7 @@ from plimsoll.experiments.time_plan import (
     width_reached,
     with_more_time,
 )
+from plimsoll.experiments.steps.judge import smallest_distance
 from plimsoll.plans.load_time import check_search_time, repetitions_within
 from plimsoll.plans.long_runs import load_times, options_of
 from plimsoll.study.durations import parse_duration

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from plimsoll.probes.consumer import ConsumerProbe
+from plimsoll.probes.consumer.probe import ConsumerProbe
 
 
 def asked(probe: ConsumerProbe) -> dict[str, float]:

@@ -8,7 +8,7 @@ from email.utils import formatdate
 
 import pytest
 
-from plimsoll.probes.clock_offset import ClockOffset
+from plimsoll.probes.http.clock_offset import ClockOffset
 
 
 def test_nothing_known_corrects_nothing_and_says_nothing() -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from plimsoll.probes import ProbeUnavailable
-from plimsoll.probes.files import FilesProbe
-from plimsoll.study.files import FilesOptions
+from plimsoll.probes.files.sizes import FilesProbe
+from plimsoll.study.probes.files import FilesOptions
 
 
 def values_of(path: Path) -> dict[str, float]:

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from plimsoll.probes import ProbeUnavailable
-from plimsoll.probes.log_patterns import BUILT_IN, number_in
-from plimsoll.probes.logs import LogProbe
-from plimsoll.study.logs import LogOptions
-from plimsoll.study.secrets import Redactor
+from plimsoll.probes.files.log_patterns import BUILT_IN, number_in
+from plimsoll.probes.files.logs import LogProbe
+from plimsoll.study.probes.logs import LogOptions
+from plimsoll.study.secrets.redactor import Redactor
 
 LINES = {
     "oom_killer": [

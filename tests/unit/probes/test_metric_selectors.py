@@ -8,7 +8,7 @@ from plimsoll.errors import InputError
 from plimsoll.probes.prometheus.seen import Scrapes
 from plimsoll.probes.prometheus.selectors import value_of
 from plimsoll.runs.importers.resources.exposition import parse_page
-from plimsoll.study.metric_selector import selector_of
+from plimsoll.study.probes.metric_selector import selector_of
 
 PAGE = """# TYPE http_requests_total counter
 http_requests_total{{code="200",path="/a"}} {0}

@@ -16,10 +16,10 @@ import pytest
 
 from plimsoll.errors import InputErrors
 from plimsoll.probes import HostProbe, NetworkProbe, Probe, ProbeUnavailable, ProcessProbe, Sampler, probes_for
-from plimsoll.probes.family import Family
-from plimsoll.probes.finding_processes import find_roots, pids_listening_on
 from plimsoll.probes.probe import Rates
-from plimsoll.probes.process import Facts, _rates
+from plimsoll.probes.processes.family import Family
+from plimsoll.probes.processes.finding_processes import find_roots, pids_listening_on
+from plimsoll.probes.processes.process import Facts, _rates
 from plimsoll.study import Probes, ProcessSelector
 
 PARENT_AND_CHILD = """

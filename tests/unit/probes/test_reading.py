@@ -12,9 +12,9 @@ import pytest
 from asked_consumer import asked
 
 from plimsoll.errors import InputError
-from plimsoll.probes.consumer import ConsumerProbe
+from plimsoll.probes.consumer.probe import ConsumerProbe
+from plimsoll.probes.consumer.reading import reading
 from plimsoll.probes.probe import ProbeUnavailable
-from plimsoll.probes.reading import reading
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def test_a_query_a_log_a_size_and_a_command(tmp_path: Path) -> None:
 def test_a_log_counts_from_its_end_and_one_that_comes_later_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("plimsoll.probes.reading.MOST_BYTES", 100)
+    monkeypatch.setattr("plimsoll.probes.consumer.reading.MOST_BYTES", 100)
     old, late = tmp_path / "old.log", tmp_path / "late.log"
     old.write_text("done\n" * 50)  # longer than what one reading takes
     lines, later = (reading(f"log:{path.name} done", directory=tmp_path) for path in (old, late))

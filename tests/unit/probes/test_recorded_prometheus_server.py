@@ -13,10 +13,10 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from plimsoll.probes.http_page import Fetched, HttpPage
+from plimsoll.probes.http.page import Fetched, HttpPage
 from plimsoll.probes.probe import Observation
 from plimsoll.probes.prometheus.server import ServerProbe
-from plimsoll.study.prometheus import PrometheusOptions
+from plimsoll.study.probes.prometheus import PrometheusOptions
 
 RECORDED = Path(__file__).parent / "recorded"
 SERVERS: dict[str, Any] = json.loads(gzip.decompress((RECORDED / "prometheus.json.gz").read_bytes()))

@@ -12,9 +12,9 @@ import pytest
 from asked_consumer import asked
 
 from plimsoll.errors import InputError
-from plimsoll.probes.consumer import ConsumerProbe
+from plimsoll.probes.consumer.probe import ConsumerProbe
+from plimsoll.probes.consumer.reading import reading
 from plimsoll.probes.probe import ProbeUnavailable
-from plimsoll.probes.reading import reading
 
 PREFIX = "@prefix trs: <http://open-services.net/ns/core/trs#> .\n@prefix ldp: <http://www.w3.org/ns/ldp#> .\n"
 

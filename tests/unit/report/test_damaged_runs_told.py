@@ -12,8 +12,8 @@ from plimsoll.errors import RunDirectoryError
 from plimsoll.findings.of_run import findings_of_run
 from plimsoll.report.run_evidence import read_run
 from plimsoll.runs import RunFacts, RunReader, RunWriter
+from plimsoll.runs.format.tables import write_tables
 from plimsoll.runs.snapshot import Series, Snapshot
-from plimsoll.runs.tables import write_tables
 from plimsoll.verbs.own_runs import Again, judge_again
 
 

@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from plimsoll.runs import Histogram, RunFacts, RunReader, RunWriter, Series, Snapshot, minute_blocks, minutes
-from plimsoll.runs.lines import read_lines
+from plimsoll.runs import Histogram, RunFacts, RunReader, RunWriter, Series, Snapshot
+from plimsoll.runs.format import minute_blocks, minutes
+from plimsoll.runs.format.lines import read_lines
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "runs"))
 from slow_reader import SlowReader, report_of

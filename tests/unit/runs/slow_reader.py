@@ -14,11 +14,11 @@ import pytest
 
 from plimsoll.report import run_evidence
 from plimsoll.report.html import render
-from plimsoll.runs.arrivals import Window, by_arrival
+from plimsoll.runs.format.lines import unpacked
+from plimsoll.runs.format.minute_blocks import Block, Merged, Rows
 from plimsoll.runs.histogram import Histogram, bucket_of
-from plimsoll.runs.lines import unpacked
-from plimsoll.runs.minute_blocks import Block, Merged, Rows
 from plimsoll.runs.reader import RunReader
+from plimsoll.runs.readings.arrivals import Window, by_arrival
 from plimsoll.runs.snapshot import FIELDS, Series, Snapshot
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from plimsoll.runs import RunFacts, RunReader, RunWriter, Series, Snapshot
-from plimsoll.runs.arrivals import by_arrival, windows_of
-from plimsoll.runs.ended_steps import ended_steps
+from plimsoll.runs.readings.arrivals import by_arrival, windows_of
+from plimsoll.runs.readings.ended_steps import ended_steps
 from plimsoll.runs.snapshot import Earlier
-from plimsoll.study.secrets import Redactor
+from plimsoll.study.secrets.redactor import Redactor
 
 STEPS = [{"measured_from_s": 1, "end_s": 4.0}, {"measured_from_s": 6, "end_s": 9.0}]
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from plimsoll.errors import RunDirectoryError
-from plimsoll.runs.damaged import understood
-from plimsoll.runs.lines import read_lines
+from plimsoll.runs.format.damaged import understood
+from plimsoll.runs.format.lines import read_lines
 
 EVENTS = [{"kind": "note", "second": 1.0}, {"kind": "step", "second": float("nan"), "level": "high"}]
 

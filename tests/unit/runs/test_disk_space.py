@@ -11,7 +11,7 @@ from plimsoll.errors import InputError, RunDirectoryError
 from plimsoll.runs import space
 from plimsoll.runs.space import FLOOR_BYTES, check_room, expected_bytes, free_bytes, size_text
 from plimsoll.runs.writer import RunFacts, RunWriter
-from plimsoll.study.secrets import Redactor
+from plimsoll.study.secrets.redactor import Redactor
 
 
 def earlier(root: Path, script: Path, size: int, lasted_s: float, at: float = 1e9) -> None:

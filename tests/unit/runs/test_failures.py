@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from plimsoll.cli.run_tally import Tally
-from plimsoll.runs.failures import Failures, is_targets, no_answer_words, requests_words
+from plimsoll.cli.run.tally import Tally
 from plimsoll.runs.kept.plain_run import words_of_summary
+from plimsoll.runs.readings.failures import Failures, is_targets, no_answer_words, requests_words
 from plimsoll.runs.snapshot import Series
 
 

@@ -8,9 +8,9 @@ from dataclasses import asdict
 import pytest
 from test_minutes import second_of
 
-from plimsoll.runs.flow_blocks import flow_seconds
-from plimsoll.runs.flow_seconds import METRICS, flow_second
-from plimsoll.runs.minute_blocks import Block
+from plimsoll.runs.format.minute_blocks import Block
+from plimsoll.runs.readings.flow_blocks import flow_seconds
+from plimsoll.runs.readings.flow_seconds import METRICS, flow_second
 from plimsoll.runs.snapshot import Snapshot
 
 

@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from plimsoll.runs.generator_seconds import GeneratorSeconds
 from plimsoll.runs.histogram import Histogram
+from plimsoll.runs.readings.generator_seconds import GeneratorSeconds
 from plimsoll.runs.snapshot import Series, Snapshot
 
 

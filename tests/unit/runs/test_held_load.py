@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from plimsoll.runs.held_load import HeldLoad, by_load, held_load
 from plimsoll.runs.reader import RunReader
+from plimsoll.runs.readings.held_load import HeldLoad, by_load, held_load
 from plimsoll.runs.snapshot import Series, Snapshot
 from plimsoll.runs.writer import RunFacts, RunWriter
-from plimsoll.study.secrets import Redactor
+from plimsoll.study.secrets.redactor import Redactor
 
 
 def run_of(

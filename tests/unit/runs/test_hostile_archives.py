@@ -15,8 +15,8 @@ import pytest
 
 import plimsoll
 from plimsoll.errors import InputError
+from plimsoll.runs.format.zstandard import CompressionParameter, ZstdFile
 from plimsoll.runs.kept import archive
-from plimsoll.runs.zstandard import CompressionParameter, ZstdFile
 
 NAME = "20260101-000000-hold-0001"
 MANIFEST = b'{"schema": 1, "status": "finished", "experiment": "hold"}'

@@ -10,10 +10,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from plimsoll.runs.compact_line import Compactor
 from plimsoll.runs.directory import json_text
+from plimsoll.runs.format.compact_line import Compactor
+from plimsoll.runs.format.line_cut import LineCutter
 from plimsoll.runs.histogram import Histogram
-from plimsoll.runs.line_cut import LineCutter
 from plimsoll.runs.snapshot import Series, Snapshot
 
 TIMES = Histogram.from_values(np.random.default_rng(1).lognormal(3, 1, 200))

@@ -18,13 +18,14 @@ import numpy as np
 import pytest
 from slow_reader import SlowReader, plain
 
-from plimsoll.runs import Histogram, RunFacts, RunReader, RunWriter, Series, Snapshot, minute_blocks, minutes
+from plimsoll.runs import Histogram, RunFacts, RunReader, RunWriter, Series, Snapshot
 from plimsoll.runs.directory import LineFile
-from plimsoll.runs.lines import placed_lines, read_lines, unpacked
-from plimsoll.runs.minutes import KEPT_TRENDS, MinuteWriter, column
-from plimsoll.runs.packed_file import line_file
+from plimsoll.runs.format import minute_blocks, minutes
+from plimsoll.runs.format.lines import placed_lines, read_lines, unpacked
+from plimsoll.runs.format.minutes import KEPT_TRENDS, MinuteWriter, column
+from plimsoll.runs.format.packed_file import line_file
 from plimsoll.runs.snapshot import Earlier
-from plimsoll.study.secrets import Redactor
+from plimsoll.study.secrets.redactor import Redactor
 
 WRITER = Path(__file__).with_name("writing_process.py")
 TAGS = (

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from plimsoll.errors import RunDirectoryError
-from plimsoll.runs import packed_file
-from plimsoll.runs.lines import read_lines
-from plimsoll.runs.packed_file import MOST_LINE_BYTES
-from plimsoll.runs.zstandard import ZstdCompressor
+from plimsoll.runs.format import packed_file
+from plimsoll.runs.format.lines import read_lines
+from plimsoll.runs.format.packed_file import MOST_LINE_BYTES
+from plimsoll.runs.format.zstandard import ZstdCompressor
 
 _PIECE = 1 << 22
 

@@ -13,13 +13,14 @@ from pathlib import Path
 import pytest
 
 from plimsoll.errors import RunDirectoryError
-from plimsoll.runs import RunReader, packed_file
+from plimsoll.runs import RunReader
 from plimsoll.runs.directory import LineFile
-from plimsoll.runs.lines import placed_lines, read_lines, unpacked
-from plimsoll.runs.packed_file import PackedFile, line_file
+from plimsoll.runs.format import packed_file
+from plimsoll.runs.format.lines import placed_lines, read_lines, unpacked
+from plimsoll.runs.format.packed_file import PackedFile, line_file
+from plimsoll.runs.format.zstandard import MAGIC, CompressionParameter
 from plimsoll.runs.writer import RunFacts, RunWriter
-from plimsoll.runs.zstandard import MAGIC, CompressionParameter
-from plimsoll.study.secrets import Redactor
+from plimsoll.study.secrets.redactor import Redactor
 
 DRAW = random.Random(1)
 LINES = [{"second": place, "text": "".join(DRAW.choices("abcdefgh", k=300))} for place in range(40)]

@@ -9,7 +9,7 @@ import struct
 
 import pytest
 
-from plimsoll.runs import quick_json
+from plimsoll.runs.format import quick_json
 
 TEXTS = [
     '{"a": [1, -0, -0.0, 1E5, 0.1e-400, 1e400, true, null], "a": 2}',

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.cli.run import _why_unwritten
+from plimsoll.cli.run.verb import _why_unwritten
 from plimsoll.runs.directory import run_error
 
 

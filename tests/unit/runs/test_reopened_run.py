@@ -11,7 +11,7 @@ from plimsoll.errors import RunDirectoryError
 from plimsoll.runs.reader import RunReader
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.runs.writer import RunFacts, RunWriter
-from plimsoll.study.secrets import Redactor
+from plimsoll.study.secrets.redactor import Redactor
 
 
 def cut_off(folder: Path, torn: str) -> Path:

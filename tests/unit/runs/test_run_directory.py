@@ -24,8 +24,8 @@ from writing_process import one_second
 from plimsoll.errors import RunDirectoryError
 from plimsoll.runs import RunFacts, RunReader, RunWriter, latest, list_runs
 from plimsoll.runs.directory import LineFile, json_text
-from plimsoll.runs.lines import unpacked
-from plimsoll.runs.tables import write_tables
+from plimsoll.runs.format.lines import unpacked
+from plimsoll.runs.format.tables import write_tables
 from plimsoll.study import Redactor
 from plimsoll.verbs.session import finish
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from plimsoll.runs.declared_caps import declared_caps, fixed_iterations, line_of, seconds_of
 from plimsoll.runs.histogram import Histogram
-from plimsoll.runs.script_caps import BindingCap, LoadSeconds, binding_cap
+from plimsoll.runs.readings.declared_caps import declared_caps, fixed_iterations, line_of, seconds_of
+from plimsoll.runs.readings.script_caps import BindingCap, LoadSeconds, binding_cap
 from plimsoll.runs.snapshot import Series, Snapshot
 
 ARRIVALS = {"executor": "constant-arrival-rate", "rate": 100, "preAllocatedVUs": 10, "maxVUs": 50}

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plimsoll.runs.line_cut import Steps
-from plimsoll.runs.series_columns import SERIES_SCHEMA
+from plimsoll.runs.format.line_cut import Steps
+from plimsoll.runs.format.series_columns import SERIES_SCHEMA
+from plimsoll.runs.format.tables import series_table_of
 from plimsoll.runs.snapshot import Series, Snapshot
-from plimsoll.runs.tables import series_table_of
 
 PAIRS = ((4000, 1), (4007, 3), (4009, 1))
 
@@ -32,8 +32,8 @@ def test_each_form_of_buckets_becomes_the_same_lists(buckets: object) -> None:
 
 
 def test_series_keep_their_names_and_tags_over_portions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("plimsoll.runs.series_columns._ROWS_AT_ONCE", 3)
-    monkeypatch.setattr("plimsoll.runs.series_columns._MOST_KNOWN", 4)
+    monkeypatch.setattr("plimsoll.runs.format.series_columns._ROWS_AT_ONCE", 3)
+    monkeypatch.setattr("plimsoll.runs.format.series_columns._MOST_KNOWN", 4)
     series = [trend(PAIRS, scenario=f"s{place}", name=f"n{place}", x="1") for place in range(5)]
     table = series_table_of([Snapshot(second, series=(*series[second % 3 :], series[0])) for second in range(9)])
 

@@ -17,14 +17,14 @@ from writing_process import one_second
 
 import plimsoll
 from plimsoll.errors import InputError, RunDirectoryError
+from plimsoll.runs.format.zstandard import ZstdFile
 from plimsoll.runs.kept import archive, catalogue, tidying, unfinished
 from plimsoll.runs.kept.catalogue import StoredRun
 from plimsoll.runs.kept.plain_run import words_of_summary
 from plimsoll.runs.kept.tidying import pruning
 from plimsoll.runs.reader import RunReader
 from plimsoll.runs.writer import RunFacts, RunWriter
-from plimsoll.runs.zstandard import ZstdFile
-from plimsoll.study.secrets import Redactor
+from plimsoll.study.secrets.redactor import Redactor
 
 DAY = 86_400.0
 ANSWER = "Carries 168 users. At 200 it does not."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plimsoll.stats.batch_ratio import batched_share, ratio_interval
+from plimsoll.stats.estimates.batch_ratio import batched_share, ratio_interval
 
 RUNS = 400
 

@@ -1,6 +1,6 @@
 import pytest
 
-from plimsoll.stats.bracket import relevant_bounds
+from plimsoll.stats.throughput.bracket import relevant_bounds
 
 
 @pytest.mark.parametrize(

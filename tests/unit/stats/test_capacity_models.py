@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from plimsoll.stats.asymptotes import Bounds, Estimate, asymptotes, bounds_by_demand, bounds_by_plateau
-from plimsoll.stats.demand_curve import RISE, RISE_SD, reach_along_curve
-from plimsoll.stats.scalability import FEWEST_LEVELS, NoLaw, Scalability, fit_scalability
+from plimsoll.stats.throughput.asymptotes import Bounds, Estimate, asymptotes, bounds_by_demand, bounds_by_plateau
+from plimsoll.stats.throughput.demand_curve import RISE, RISE_SD, reach_along_curve
+from plimsoll.stats.throughput.scalability import FEWEST_LEVELS, NoLaw, Scalability, fit_scalability
 
 LEVELS = np.array([1.0, 2, 4, 8, 16, 32, 64, 128])
 

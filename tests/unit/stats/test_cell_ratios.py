@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.stats.cell_ratios import ratios
+from plimsoll.stats.comparison.cell_ratios import ratios
 
 
 def test_a_direction_needs_most_cells_and_a_median_that_matters() -> None:

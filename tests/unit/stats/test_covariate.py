@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from plimsoll.stats.covariate import demand_change
+from plimsoll.stats.growth.covariate import demand_change
 
 RATES = np.array([10, 20, 40, 80, 160, 300, 320, 285, 310, 300.0])
 VOLUMES = 20_000 * np.linspace(1, 1.5, RATES.size)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plimsoll.stats.demand import demand_s, fit_line, reach
-from plimsoll.stats.littles_law import contradicts, think_time_s, waiting_users
+from plimsoll.stats.throughput.demand import demand_s, fit_line, reach
+from plimsoll.stats.throughput.littles_law import contradicts, think_time_s, waiting_users
 
 
 def test_constant_demand_without_idle_load_gives_the_same_by_both_assumptions() -> None:

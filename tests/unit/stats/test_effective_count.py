@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.stats.effective_count import design_effect, queue_factor
+from plimsoll.stats.estimates.effective_count import design_effect, queue_factor
 
 np = pytest.importorskip("numpy")
 

@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from plimsoll.stats.plateau import Plateau, capacity_interval, plateau, pool
-from plimsoll.stats.quantile import samples_needed
-from plimsoll.stats.trend import theil_sen
-from plimsoll.stats.wilson import wilson_interval
+from plimsoll.stats.estimates.quantile import samples_needed
+from plimsoll.stats.estimates.wilson import wilson_interval
+from plimsoll.stats.growth.trend import theil_sen
+from plimsoll.stats.throughput.plateau import Plateau, capacity_interval, plateau, pool
 
 
 def test_wilson_matches_the_published_interval_for_81_of_263():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plimsoll.stats.flattening import Flattening, Untold, flattening
+from plimsoll.stats.throughput.flattening import Flattening, Untold, flattening
 
 
 def asymptotes(levels: list[int], knee: int, most: float) -> list[float]:

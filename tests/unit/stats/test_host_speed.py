@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plimsoll.stats.host_speed import PRIOR, HostSpeed, host_speed, slower_from
+from plimsoll.stats.throughput.host_speed import PRIOR, HostSpeed, host_speed, slower_from
 
 
 def made(exponent: float, cv: float, error: float = 0.0, seconds: int = 120, seed: int = 3):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plimsoll.stats.item_demand import item_demand
+from plimsoll.stats.consumption.item_demand import item_demand
 
 IDLE, PUT, DONE = 0.05, 0.004, 0.010
 BLOCK_S = 6.0

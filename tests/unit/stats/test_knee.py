@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plimsoll.stats.knee import Knee, NoKnee, closed_knee, open_knee
+from plimsoll.stats.throughput.knee import Knee, NoKnee, closed_knee, open_knee
 
 RANGES = ([0.1, 0.3, 0.5, 0.7, 0.9], [0.05, 0.1, 0.2, 0.4, 0.8, 0.95], [0.25, 0.5, 0.95], [0.1, 0.2, 0.94])
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from plimsoll.stats.littles_law import LawGap, law_gap, unaccounted
+from plimsoll.stats.throughput.littles_law import LawGap, law_gap, unaccounted
 
 
 def gap(inside: list[float], each_s: float, per_s: int = 100, longest_s: float = 0.2, **more: Any) -> LawGap:

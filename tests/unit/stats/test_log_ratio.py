@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from plimsoll.stats.log_ratio import paired_log_ratio, welch_log_ratio
+from plimsoll.stats.comparison.log_ratio import paired_log_ratio, welch_log_ratio
 
 
 def test_an_interval_beyond_what_a_float_holds_is_bounded_and_not_an_error() -> None:

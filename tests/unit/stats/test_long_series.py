@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from plimsoll.runs.histogram import Histogram
-from plimsoll.stats.block_quantile import quantile_interval
-from plimsoll.stats.bursts import bursts
-from plimsoll.stats.cliff import cliff
-from plimsoll.stats.drift import dependence, drift
-from plimsoll.stats.growth_family import growth_of, predict
-from plimsoll.stats.keeping_up import keeping_up, time_to_drain_s
-from plimsoll.stats.load_forecast import forecast
-from plimsoll.stats.periodic import periodic_pulse
+from plimsoll.stats.consumption.keeping_up import keeping_up, time_to_drain_s
+from plimsoll.stats.estimates.block_quantile import quantile_interval
+from plimsoll.stats.growth.cliff import cliff
+from plimsoll.stats.growth.drift import dependence, drift
+from plimsoll.stats.growth.growth_family import growth_of, predict
+from plimsoll.stats.growth.load_forecast import forecast
+from plimsoll.stats.pulses.bursts import bursts
+from plimsoll.stats.pulses.periodic import periodic_pulse
 
 RANDOM = np.random.default_rng
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from plimsoll.runs.histogram import Histogram
-from plimsoll.stats.objective_test import ShareTest, quantile_share_test
+from plimsoll.stats.estimates.objective_test import ShareTest, quantile_share_test
 
 
 def share_test_of(slow_ms: np.ndarray, limit_ms: float) -> ShareTest:

@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from plimsoll.stats.poll_rate import poll_rate
+from plimsoll.stats.consumption.poll_rate import poll_rate
 
 
 def test_one_poll_is_bounded_by_half_a_second_either_way() -> None:

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from plimsoll.stats.quantile_test import (
+from plimsoll.stats.estimates.quantile_test import (
     chance_of_at_least,
     chance_of_at_most,
     fewest_samples,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import mannwhitneyu, norm
 
-from plimsoll.stats.rank_shift import rank_shift
+from plimsoll.stats.comparison.rank_shift import rank_shift
 
 
 @pytest.mark.parametrize(("n", "m", "shift"), [(40, 300, 0.0), (300, 40, 0.3), (200, 200, -0.5)])

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.signal import lfilter
 
-from plimsoll.stats.periodic import periodic_pulse
-from plimsoll.stats.regular_stalls import chance_of, regular_stalls
+from plimsoll.stats.pulses.periodic import periodic_pulse
+from plimsoll.stats.pulses.regular_stalls import chance_of, regular_stalls
 
 
 def minute(*stalls: int, seconds: int = 66) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plimsoll.stats.saturation import (
+from plimsoll.stats.throughput.saturation import (
     arrivals_to_decide,
     busy_seconds,
     falls_within,

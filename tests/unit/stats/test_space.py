@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plimsoll.stats.demand_curve import reach_along_curve, use_along_curve, use_in_proportion
-from plimsoll.stats.space import per_item, with_load
+from plimsoll.stats.growth.space import per_item, with_load
+from plimsoll.stats.throughput.demand_curve import reach_along_curve, use_along_curve, use_in_proportion
 
 RATES = np.array([10.0, 20, 40, 80, 60, 70, 50, 65])
 WHEN = np.arange(8) * 10.0

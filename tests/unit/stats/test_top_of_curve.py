@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from plimsoll.stats.top_of_curve import Top, top_of
+from plimsoll.stats.throughput.top_of_curve import Top, top_of
 
 LEVELS = [128.0, 181.0, 256.0, 362.0, 512.0]
 

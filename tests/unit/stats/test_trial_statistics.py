@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from plimsoll.stats.log_ratio import paired_log_ratio, welch_log_ratio
-from plimsoll.stats.multiple_comparisons import benjamini_hochberg_level, holm_levels
-from plimsoll.stats.outliers import outliers
-from plimsoll.stats.pairs_needed import pairs_to_call_same, pairs_to_tell, power_of_pairs
-from plimsoll.stats.power_law import power_law
-from plimsoll.stats.shares import larger, layer_shares, shares_per_repetition
+from plimsoll.stats.comparison.log_ratio import paired_log_ratio, welch_log_ratio
+from plimsoll.stats.comparison.multiple_comparisons import benjamini_hochberg_level, holm_levels
+from plimsoll.stats.comparison.outliers import outliers
+from plimsoll.stats.comparison.pairs_needed import pairs_to_call_same, pairs_to_tell, power_of_pairs
+from plimsoll.stats.comparison.shares import larger, layer_shares, shares_per_repetition
+from plimsoll.stats.growth.power_law import power_law
 
 A = [100.0, 103.0, 98.0, 101.0, 99.0]
 B = [121.0, 122.0, 119.0, 120.0, 118.0]

@@ -15,8 +15,8 @@ from plimsoll.findings.imported.table_levels import levels_finding
 from plimsoll.runs.importers import level_table
 from plimsoll.runs.importers.catalogue import format_of
 from plimsoll.runs.importers.lines import SourceFile
-from plimsoll.runs.step_table import StepTable
-from plimsoll.stats.demand import reach
+from plimsoll.runs.readings.step_table import StepTable
+from plimsoll.stats.throughput.demand import reach
 from plimsoll.study import load_study
 from plimsoll_lab.__main__ import TARGETS, parser
 

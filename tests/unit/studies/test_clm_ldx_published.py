@@ -11,7 +11,7 @@ from published_figures import rows as rows_of
 from plimsoll.findings.imported.table_levels import levels_finding
 from plimsoll.runs.importers import level_table
 from plimsoll.runs.importers.lines import SourceFile
-from plimsoll.stats.poll_rate import PollRate, poll_rate
+from plimsoll.stats.consumption.poll_rate import PollRate, poll_rate
 from plimsoll.study import load_study
 from plimsoll_lab.__main__ import TARGETS, parser
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import plimsoll
-from plimsoll.runs.step_table import read_step_table
+from plimsoll.runs.readings.step_table import read_step_table
 from plimsoll.study import load_study
 
 EDX = Path(__file__).parents[3] / "lab" / "studies" / "edx"

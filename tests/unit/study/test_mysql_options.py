@@ -6,7 +6,7 @@ import pytest
 
 from plimsoll.errors import InputError, InputErrors
 from plimsoll.study import Redactor, parse_study
-from plimsoll.study.mysql import MysqlOptions, parts_of_dsn, secrets_of_mysql
+from plimsoll.study.probes.mysql import MysqlOptions, parts_of_dsn, secrets_of_mysql
 
 STUDY = """\
 workload: {script: script.js, operations: [{name: a, per_user_hour: 1}]}

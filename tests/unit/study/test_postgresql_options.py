@@ -6,8 +6,8 @@ import pytest
 
 from plimsoll.errors import InputError, InputErrors
 from plimsoll.study import Probes, Redactor, parse_study
-from plimsoll.study.databases import with_flags
-from plimsoll.study.postgresql import PostgresqlOptions, secrets_of_dsn
+from plimsoll.study.probes.databases import with_flags
+from plimsoll.study.probes.postgresql import PostgresqlOptions, secrets_of_dsn
 from plimsoll.verbs.databases import secrets_of
 
 STUDY = """\

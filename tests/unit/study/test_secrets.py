@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from plimsoll.study import Redactor, redact
-from plimsoll.study.secrets import is_secret_key
+from plimsoll.study.secrets.redactor import is_secret_key
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from plimsoll.study import Redactor
-from plimsoll.study.secrets_in_commands import hide_in_command, secrets_of_command
+from plimsoll.study.secrets.in_commands import hide_in_command, secrets_of_command
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from urllib.parse import quote, quote_plus
 import pytest
 
 from plimsoll.study import Redactor
-from plimsoll.study.secret_sources import values_of_sources
+from plimsoll.study.secrets.sources import values_of_sources
 
 HIDDEN = [
     "GET http://h/x?sig=s3cr3tword",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from plimsoll.errors import InputError, InputErrors
-from plimsoll.probes.json_place import JsonPlace
+from plimsoll.probes.http.json_place import JsonPlace
 from plimsoll.study import parse_study
 from plimsoll.study.forms import mistake_of_form
 from plimsoll.study.urls import mistake_of_url

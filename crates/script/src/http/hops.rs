@@ -7,9 +7,9 @@ use bytes::Bytes;
 use rquickjs::Ctx;
 
 use super::Call;
-use crate::address::Address;
-use crate::auth;
 use crate::effect::{code, is_redirection, HttpRequest, HttpResponse};
+use crate::http::address::Address;
+use crate::http::auth;
 use crate::state::VuState;
 
 impl Call {

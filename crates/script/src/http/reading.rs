@@ -9,13 +9,13 @@ use plimsoll_core::duration;
 use rquickjs::{Coerced, Ctx, Exception, FromJs, Object, Result, Value};
 
 use super::{Call, Expected};
-use crate::address::Address;
-use crate::auth::{self, Scheme};
-use crate::body;
-use crate::compression;
-use crate::cookies;
 use crate::effect::HttpRequest;
-use crate::raw::each_property;
+use crate::http::address::Address;
+use crate::http::auth::{self, Scheme};
+use crate::http::body;
+use crate::http::compression;
+use crate::http::cookies;
+use crate::runtime::raw::each_property;
 use crate::state::VuState;
 use crate::values::{tags_of, text_of};
 

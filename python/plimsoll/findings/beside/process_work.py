@@ -5,7 +5,7 @@ trial; what a process does by itself (jobs, keeping awake) is in it. Trials in w
 than a tenth of the requests failed, are left out, as are those of a variant whose process was not read
 (unread_processes.py).
 Intervals of 95 %: Student's t over the trials of a cell, from three on; of two arms, over the logarithms of the ratios
-of its pairs (stats/log_ratio.py).
+of its pairs (stats/comparison/log_ratio.py).
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from plimsoll.findings.resources import cpu_ms_of_processes
 from plimsoll.findings.trials.trials import left_out, tells_of_work
 from plimsoll.findings.trials.unread_processes import Unread, followed_words, idle_cells, whole
 from plimsoll.findings.words import interval_words, ms_words, ratio_words, share_words
-from plimsoll.stats.log_ratio import paired_log_ratio
-from plimsoll.stats.mean_interval import mean_interval
+from plimsoll.stats.comparison.log_ratio import paired_log_ratio
+from plimsoll.stats.estimates.mean_interval import mean_interval
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader

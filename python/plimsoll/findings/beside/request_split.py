@@ -2,7 +2,7 @@
 
 Getting a connection (with looking up its name, connecting and TLS where it is new), sending, waiting for the answer's
 first byte, and receiving follow one another and are all there is of a request. Means over all requests of a cell, with
-intervals of 95 % from batches of time (stats/batch_ratio.py).
+intervals of 95 % from batches of time (stats/estimates/batch_ratio.py).
 """
 
 from __future__ import annotations

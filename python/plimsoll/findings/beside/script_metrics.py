@@ -1,8 +1,8 @@
 """What did the script's own metrics say? k6's Counter, Rate, Trend and Gauge at each load that was held.
 
 A counter is told per second, per hour and per iteration, a rate as a share, a trend by mean and p95, a gauge by its
-last value; with intervals of 95 % from batches of time (stats/batch_ratio.py). Where users wait and throughput stopped
-rising, a counter has a ceiling: iterations at the plateau × what one counts there.
+last value; with intervals of 95 % from batches of time (stats/estimates/batch_ratio.py). Where users wait and
+throughput stopped rising, a counter has a ceiling: iterations at the plateau × what one counts there.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from plimsoll.findings.capacity.words import UNIT_WORDS, level_words, number
 from plimsoll.findings.evidence import SERIES, Evidence, as_data
 from plimsoll.findings.words import share_words
 from plimsoll.runs.snapshot import ScriptMetric
-from plimsoll.stats.asymptotes import Estimate, bounds_by_plateau
-from plimsoll.stats.batch_ratio import RatioInterval
+from plimsoll.stats.estimates.batch_ratio import RatioInterval
+from plimsoll.stats.throughput.asymptotes import Estimate, bounds_by_plateau
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader

@@ -14,8 +14,8 @@ import numpy as np
 from plimsoll.findings.beside.held_windows import Held, Windows
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.snapshot import ScriptMetric, Series
-from plimsoll.stats.batch_ratio import MOST_BATCHES, RatioInterval, batched_share, ratio_interval
-from plimsoll.stats.block_quantile import QuantileInterval, quantile_interval
+from plimsoll.stats.estimates.batch_ratio import MOST_BATCHES, RatioInterval, batched_share, ratio_interval
+from plimsoll.stats.estimates.block_quantile import QuantileInterval, quantile_interval
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader

@@ -1,4 +1,4 @@
-"""What can throughput not exceed? Asymptotic bounds of users who wait for their answers (stats/asymptotes.py).
+"""What can throughput not exceed? Asymptotic bounds of users who wait (stats/throughput/asymptotes.py).
 
 The largest service demand is that of the plateau where throughput stopped rising, whatever limits there; else that of
 the resource which would be full first, where its use was measured. Without either, or without a level at which users
@@ -16,8 +16,8 @@ from plimsoll.findings.capacity.run_resources import Resource
 from plimsoll.findings.capacity.words import ONE_WORDS, UNIT_WORDS, number
 from plimsoll.findings.resources import Step
 from plimsoll.findings.words import ms_words
-from plimsoll.stats.asymptotes import Bounds, Estimate, bounds_by_demand, bounds_by_plateau
-from plimsoll.stats.littles_law import contradicts, think_time_s
+from plimsoll.stats.throughput.asymptotes import Bounds, Estimate, bounds_by_demand, bounds_by_plateau
+from plimsoll.stats.throughput.littles_law import contradicts, think_time_s
 
 QUESTION = "What can throughput not exceed?"
 ASSUMED = (

@@ -1,6 +1,6 @@
 """Collapse and recovery in sentences: how little a target finishes that is overloaded, and when it recovers by itself.
 
-The facts are those of `experiments/result.py`, `Collapse`, as the run's event `capacity_result` holds them.
+The facts are those of `experiments/capacity/result.py`, `Collapse`, as the run's event `capacity_result` holds them.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
 """Did an operation cost the target more CPU from step to step? Then what it carries fell while it was searched.
 
 CPU an operation is the demand of the utilisation law (Denning and Buzen 1978): the cores that a process uses ÷ the
-operations done in a second. It is told per process, in CPU time of cores of equal speed (probes/core_speed.py), so that
-a host that became slower explains nothing; and from steps alone that loaded the target alike and did not overload it,
-as the CPU for an operation depends on the load: below it, idling threads and short batches cost more, beyond it, what
-waits does. A trend over the steps (stats/trend.py, 99 %) tells it from chance.
+operations done in a second. It is told per process, in CPU time of cores of equal speed
+(probes/processes/core_speed.py), so that a host that became slower explains nothing; and from steps alone that loaded
+the target alike and did not overload it, as the CPU for an operation depends on the load: below it, idling threads and
+short batches cost more, beyond it, what waits does. A trend over the steps (stats/growth/trend.py, 99 %) tells it from
+chance.
 
-What response times at low load show (experiments/ageing.py) needs a load that was held early and late, and a target
-that was warm when it was held first.
+What response times at low load show (experiments/capacity/ageing.py) needs a load that was held early and late, and
+a target that was warm when it was held first.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from plimsoll.findings.resources import Means, Step, core_speed, cpu_ms_of_processes, says_nothing
-from plimsoll.stats.trend import theil_sen
+from plimsoll.stats.growth.trend import theil_sen
 
 LOADED = 0.7  # of the throughput of the step that did most
 LEAST_S = 8.0

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from plimsoll.findings.resources import Step
-from plimsoll.stats.knee import Knee, NoKnee, closed_knee, open_knee
-from plimsoll.stats.plateau import Plateau, capacity_interval
+from plimsoll.stats.throughput.knee import Knee, NoKnee, closed_knee, open_knee
+from plimsoll.stats.throughput.plateau import Plateau, capacity_interval
 
 CONFIDENCE = 0.95
 INTERVAL_WORDS = "95 %, from the completions of the overloaded steps and their scatter, no wider than the bracket"

@@ -11,8 +11,8 @@ from plimsoll.findings.capacity.seen_overload import overload_of, overload_words
 from plimsoll.findings.capacity.words import level_words, number
 from plimsoll.findings.evidence import as_data, of_steps
 from plimsoll.findings.resources import says_nothing
-from plimsoll.stats.demand import demand_s, reach
-from plimsoll.stats.demand_curve import CurveReach, reach_along_curve
+from plimsoll.stats.throughput.demand import demand_s, reach
+from plimsoll.stats.throughput.demand_curve import CurveReach, reach_along_curve
 
 QUESTION = "How far would it go?"
 WIDEST = 1.5

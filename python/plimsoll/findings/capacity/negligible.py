@@ -1,8 +1,8 @@
 """Are these operations negligible? Their share of the target at the expected load, from a capacity run of them alone.
 
-Utilisation law (stats/demand.py): r operations per second take r × D of a resource. Alone, at their capacity N, they
-fill whatever limits them, so that r ÷ N of it is theirs at the expected rate r: between r ÷ bad and r ÷ good of the
-bracket. Of any other resource it is no more, as that would have been full before. Where the use of a resource was
+Utilisation law (stats/throughput/demand.py): r operations per second take r × D of a resource. Alone, at their capacity
+N, they fill whatever limits them, so that r ÷ N of it is theirs at the expected rate r: between r ÷ bad and r ÷ good of
+the bracket. Of any other resource it is no more, as that would have been full before. Where the use of a resource was
 measured, r × D besides, D the slope of its use over throughput: what it does without them is not their demand.
 
     negligible   r ÷ good is below the limit, and no resource shows more
@@ -21,7 +21,7 @@ from plimsoll.findings.capacity.words import level_words, number
 from plimsoll.findings.evidence import as_data, of_steps
 from plimsoll.findings.resources import Step
 from plimsoll.findings.words import ms_words, share_words
-from plimsoll.stats.demand import fit_line
+from plimsoll.stats.throughput.demand import fit_line
 
 QUESTION = "Are these operations negligible?"
 Verdict = Literal["negligible", "include", "undecided"]

@@ -27,7 +27,7 @@ from plimsoll.findings.resources import (
     processes,
     target_cores_words,
 )
-from plimsoll.stats.demand import fit_line
+from plimsoll.stats.throughput.demand import fit_line
 
 ONE_THREAD_SHARE = 0.8
 LEAST_USE = 0.03

@@ -10,7 +10,7 @@ from plimsoll.findings.capacity.words import level_words, number
 from plimsoll.findings.evidence import EVENTS, Evidence, as_data
 from plimsoll.findings.resources import Step
 from plimsoll.findings.words import without_flags
-from plimsoll.stats.scalability import FEWEST_LEVELS, NoLaw, Scalability, fit_scalability
+from plimsoll.stats.throughput.scalability import FEWEST_LEVELS, NoLaw, Scalability, fit_scalability
 
 QUESTION = "How does throughput scale with users?"
 LAW = "the universal scalability law"

@@ -18,8 +18,8 @@ from plimsoll.findings.capacity.collapse import (
 from plimsoll.findings.limits.next_steps import steps_of
 from plimsoll.findings.resources import saw_target
 from plimsoll.findings.validity.foreign_work import OF_WHAT_WAS_LEFT
-from plimsoll.runs.failures import Failures
 from plimsoll.runs.interrupted import INTERRUPTED
+from plimsoll.runs.readings.failures import Failures
 
 KEPT_UP = 0.9
 GENERATOR_LIMITED = "the generator may have been the limit"

@@ -16,7 +16,7 @@ from typing import Any
 from plimsoll.errors import RunDirectoryError
 from plimsoll.findings.database.without_index import ran_without_index, uses_index
 from plimsoll.runs.directory import list_runs
-from plimsoll.runs.read_numbers import moment
+from plimsoll.runs.format.read_numbers import moment
 from plimsoll.runs.reader import RunReader
 
 MOST_RUNS = 20

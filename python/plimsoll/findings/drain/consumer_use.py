@@ -1,8 +1,8 @@
 """What does the consumer use? CPU and memory of the target's processes at rest, under the load and while it drains.
 
 The run is cut into blocks of time of one kind each; what a process used in them, with the items that came in and were
-done, gives the CPU of an item (stats/item_demand.py). Which process is the consumer is not known: a row tells each. The
-one that works on while the backlog drains, or whose use comes with the items done, is.
+done, gives the CPU of an item (stats/consumption/item_demand.py). Which process is the consumer is not known: a row
+tells each. The one that works on while the backlog drains, or whose use comes with the items done, is.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from plimsoll.findings.capacity.words import number
 from plimsoll.findings.evidence import RESOURCES, Evidence, as_data
 from plimsoll.findings.resources import Means, means_of_steps, processes
 from plimsoll.findings.words import ms_words, share_words, size_words
-from plimsoll.stats.item_demand import ItemDemand, item_demand
+from plimsoll.stats.consumption.item_demand import ItemDemand, item_demand
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader

@@ -21,9 +21,9 @@ from plimsoll.findings.validity.generator import health_of_load, not_alone
 from plimsoll.findings.validity.script_caps import NOT_MADE, cap_of_step, with_script_cap
 from plimsoll.findings.validity.validity import conclusions
 from plimsoll.findings.words import share_words, time_words
-from plimsoll.runs.failures import METRIC as FAILED
-from plimsoll.runs.failures import count_unanswered, no_answer_words
-from plimsoll.stats.keeping_up import KeepingUp, keeping_up, time_to_drain_s
+from plimsoll.runs.readings.failures import METRIC as FAILED
+from plimsoll.runs.readings.failures import count_unanswered, no_answer_words
+from plimsoll.stats.consumption.keeping_up import KeepingUp, keeping_up, time_to_drain_s
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader

@@ -9,9 +9,9 @@ import numpy as np
 from plimsoll.findings.capacity.words import number
 from plimsoll.findings.drain.series import Array, Consumer
 from plimsoll.findings.words import MIB, size_words, time_words
-from plimsoll.stats.drift import drift
-from plimsoll.stats.keeping_up import KeepingUp
-from plimsoll.stats.mean_interval import mean_interval
+from plimsoll.stats.consumption.keeping_up import KeepingUp
+from plimsoll.stats.estimates.mean_interval import mean_interval
+from plimsoll.stats.growth.drift import drift
 
 
 def index_growth(seen: Consumer, budget: float | None, judged: KeepingUp | None) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from plimsoll.findings.capacity.words import number
 from plimsoll.findings.evidence import EVENTS, Evidence, as_data
 from plimsoll.findings.words import time_words
-from plimsoll.stats.poll_rate import PollRate, poll_rate
+from plimsoll.stats.consumption.poll_rate import PollRate, poll_rate
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader

@@ -40,11 +40,12 @@ from plimsoll.findings.validity.script_caps import (
 )
 from plimsoll.findings.validity.validity import ALL, RestsOn, conclusions, objectives_within
 from plimsoll.findings.words import time_words
-from plimsoll.runs.ended_steps import ended_steps
-from plimsoll.runs.failures import Failures, no_answer_words
-from plimsoll.runs.generator_seconds import RESPONSE_METRICS, GeneratorSeconds
 from plimsoll.runs.interrupted import INTERRUPTED
-from plimsoll.runs.objective_samples import Wanted
+from plimsoll.runs.metric_names import RESPONSE_METRICS
+from plimsoll.runs.readings.ended_steps import ended_steps
+from plimsoll.runs.readings.failures import Failures, no_answer_words
+from plimsoll.runs.readings.generator_seconds import GeneratorSeconds
+from plimsoll.runs.readings.objective_samples import Wanted
 from plimsoll.study.objectives import parse_objective
 
 if TYPE_CHECKING:

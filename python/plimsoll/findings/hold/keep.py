@@ -1,11 +1,11 @@
 """How much does a target carry while an objective just holds? From the steered seconds of `hold --keep`.
 
-The level is a slowly wandering process whose loop forgets in LOOP_S (experiments/keep.py), so that its mean over D
-seconds has the standard error σ √(2 LOOP_S ÷ D), as of an AR(1); the share of bad requests has one too, which ÷ b is
-one of the level. The level at which just the allowed share is bad lies ln(bad ÷ allowed) ÷ b lower than the mean one,
-b being the arrivals in the limit's time, or as much higher where fewer were bad: of these LEAST_RATIO counts at most
-for the level, all for the upper end of its interval (a load that still climbs had few), and none where a collapse kept
-the level down. Windows are as long as the statistic needs samples.
+The level is a slowly wandering process whose loop forgets in LOOP_S (experiments/long_runs/keep.py), so that its mean
+over D seconds has the standard error σ √(2 LOOP_S ÷ D), as of an AR(1); the share of bad requests has one too, which ÷
+b is one of the level. The level at which just the allowed share is bad lies ln(bad ÷ allowed) ÷ b lower than the mean
+one, b being the arrivals in the limit's time, or as much higher where fewer were bad: of these LEAST_RATIO counts at
+most for the level, all for the upper end of its interval (a load that still climbs had few), and none where a collapse
+kept the level down. Windows are as long as the statistic needs samples.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.runs.histogram import Histogram, bucket_of
-from plimsoll.runs.objective_samples import TIMES, Wanted, needed_samples, statistic
+from plimsoll.runs.readings.objective_samples import TIMES, Wanted, needed_samples, statistic
 from plimsoll.study.objectives import Limit, parse_objective
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ def _judged(pieces: Sequence[Piece], wanted: Sequence[Wanted], found: Mapping[st
 
 
 def _slope(limit: Limit, per_s: float) -> float:
-    """b of experiments/keep.py, from the rate of requests over the whole kept time."""
+    """b of experiments/long_runs/keep.py, from the rate of requests over the whole kept time."""
     arrivals_in_limit = per_s * limit.limit / 1000 if limit.unit == "ms" else 1 / limit.limit
     return max(LEAST_SLOPE, arrivals_in_limit)
 

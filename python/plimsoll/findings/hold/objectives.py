@@ -11,10 +11,10 @@ from plimsoll.findings.capacity.words import level_words, number
 from plimsoll.findings.hold.series import Watched
 from plimsoll.findings.objectives import VERDICTS, longer_words, no_data_words, value_words
 from plimsoll.findings.words import ms_words, share_words
-from plimsoll.runs.objective_samples import Samples, Wanted, needed_samples, statistic
-from plimsoll.stats.block_quantile import quantile_interval
-from plimsoll.stats.objective_test import Judged
-from plimsoll.stats.wilson import wilson_interval
+from plimsoll.runs.readings.objective_samples import Samples, Wanted, needed_samples, statistic
+from plimsoll.stats.estimates.block_quantile import quantile_interval
+from plimsoll.stats.estimates.objective_test import Judged
+from plimsoll.stats.estimates.wilson import wilson_interval
 from plimsoll.study.objectives import Limit
 
 CONFIDENCE = 0.95

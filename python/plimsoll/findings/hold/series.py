@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.runs.arrivals import windows_of
-from plimsoll.runs.failures import METRIC as FAILED
-from plimsoll.runs.failures import is_unanswered
-from plimsoll.runs.generator_seconds import GeneratorSeconds
 from plimsoll.runs.histogram import Histogram
-from plimsoll.runs.name_lookups import unknown_names
-from plimsoll.runs.objective_samples import TIMES, Wanted, only_above
+from plimsoll.runs.readings.arrivals import windows_of
+from plimsoll.runs.readings.failures import METRIC as FAILED
+from plimsoll.runs.readings.failures import is_unanswered
+from plimsoll.runs.readings.generator_seconds import GeneratorSeconds
+from plimsoll.runs.readings.name_lookups import unknown_names
+from plimsoll.runs.readings.objective_samples import TIMES, Wanted, only_above
 from plimsoll.runs.snapshot import Series, Snapshot
-from plimsoll.stats.block_quantile import BLOCKS
+from plimsoll.stats.estimates.block_quantile import BLOCKS
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader

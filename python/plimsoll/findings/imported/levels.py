@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.findings.imported.run import ReadsSeconds, Stretch, fill
-from plimsoll.runs.stretches import LevelStretch, level_stretches
+from plimsoll.runs.readings.stretches import LevelStretch, level_stretches
 
 STEADY_S = 5
 LONG_S = 30  # a level held so long stands by itself, however many there are

@@ -1,7 +1,7 @@
 """Did unfinished work grow? For results of open tools, whose requests come whatever the target does.
 
-The same test as for our own steps (`stats/saturation.py`), with the rate at which requests began taken as the nominal
-one, as the file does not say which was asked for.
+The same test as for our own steps (`stats/throughput/saturation.py`), with the rate at which requests began taken as
+the nominal one, as the file does not say which was asked for.
 """
 
 from __future__ import annotations
@@ -13,7 +13,14 @@ import numpy as np
 
 from plimsoll.findings.capacity.words import number
 from plimsoll.findings.evidence import SERIES, Evidence, as_data
-from plimsoll.stats.saturation import Growth, arrivals_to_decide, growth, is_calm, is_growing, smallest_overload
+from plimsoll.stats.throughput.saturation import (
+    Growth,
+    arrivals_to_decide,
+    growth,
+    is_calm,
+    is_growing,
+    smallest_overload,
+)
 
 SCHEMA = 1
 QUESTION = "Did it keep up with what arrived?"

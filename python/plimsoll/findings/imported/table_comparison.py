@@ -8,8 +8,8 @@ from typing import Any
 from plimsoll.findings.capacity.words import level_words, number
 from plimsoll.findings.evidence import TABLE, Evidence, as_data
 from plimsoll.listed_names import listed
-from plimsoll.runs.step_table import StepTable
-from plimsoll.stats.cell_ratios import Ratios, ratios
+from plimsoll.runs.readings.step_table import StepTable
+from plimsoll.stats.comparison.cell_ratios import Ratios, ratios
 
 SCHEMA = 1
 QUESTION = "Is B slower than A?"

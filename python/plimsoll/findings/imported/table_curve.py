@@ -1,12 +1,13 @@
 """What a step table says of each level: carried, not carried, mixed, or unknown, and where its knee is.
 
 Throughput counts good answers only. A level is not carried where requests fail that did not at the lowest level, or
-more than an objective allows; only levels below such a one tell where throughput flattens (stats/flattening.py). A
-level that was measured several times with results that disagree is *mixed*: it proves nothing either way.
+more than an objective allows; only levels below such a one tell where throughput flattens
+(stats/throughput/flattening.py). A level that was measured several times with results that disagree is *mixed*: it
+proves nothing either way.
 
 Of the others a load is carried while throughput goes with it, and not from where more load brings no more
-(stats/flattening.py, `Carried`); between the two it is not known. The knee N* is told where counts are known
-(stats/knee.py, `closed_knee`).
+(stats/throughput/flattening.py, `Carried`); between the two it is not known. The knee N* is told where counts are known
+(stats/throughput/knee.py, `closed_knee`).
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from plimsoll.findings.imported.table_objectives import judge_table_objectives
-from plimsoll.runs.step_table import Row, StepTable
-from plimsoll.stats.flattening import Flattening, Untold, flattening
-from plimsoll.stats.knee import Knee, NoKnee, closed_knee
-from plimsoll.stats.wilson import wilson_interval
+from plimsoll.runs.readings.step_table import Row, StepTable
+from plimsoll.stats.estimates.wilson import wilson_interval
+from plimsoll.stats.throughput.flattening import Flattening, Untold, flattening
+from plimsoll.stats.throughput.knee import Knee, NoKnee, closed_knee
 
 Model = Literal["open", "closed"]
 Verdict = Literal["good", "bad", "mixed", "unknown"]

@@ -13,7 +13,7 @@ from typing import Any
 
 from plimsoll.findings.capacity.words import level_words
 from plimsoll.findings.limits.limit import NEAR_CEILING, Limit, no_limit
-from plimsoll.runs.step_table import Row
+from plimsoll.runs.readings.step_table import Row
 
 _KINDS = (("disk", re.compile(r"\bdisk\b", re.I)), ("memory", re.compile(r"\b(?:memory|mem|ram)\b", re.I)))
 _REMEDIES = {

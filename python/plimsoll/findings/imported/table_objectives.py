@@ -19,10 +19,10 @@ from plimsoll.findings.capacity.sustainable import bounds_of_verdicts
 from plimsoll.findings.objectives import VERDICTS
 from plimsoll.listed_names import listed
 from plimsoll.nearest_word import nearest
-from plimsoll.runs.objective_samples import Wanted, needed_samples
-from plimsoll.runs.step_table import Bounds, Row, StepTable
-from plimsoll.stats.quantile import samples_needed
-from plimsoll.stats.quantile_test import is_above, is_below, judge_share, share_bounds
+from plimsoll.runs.readings.objective_samples import Wanted, needed_samples
+from plimsoll.runs.readings.step_table import Bounds, Row, StepTable
+from plimsoll.stats.estimates.quantile import samples_needed
+from plimsoll.stats.estimates.quantile_test import is_above, is_below, judge_share, share_bounds
 from plimsoll.study.objectives import Limit
 
 MOST_NAMES = 12

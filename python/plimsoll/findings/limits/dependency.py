@@ -1,8 +1,8 @@
 """Another service as the limit: most of the requests that a process works on wait for an answer of it.
 
-Of each connection the kernel knows whether it sent or received last (probes/tcp_info.py). Where connections are used
-at once again both happen in one tick of its clock, so that the two counts are compared with each other and not with
-the number of connections.
+Of each connection the kernel knows whether it sent or received last (probes/processes/tcp_info.py). Where connections
+are used at once again both happen in one tick of its clock, so that the two counts are compared with each other and not
+with the number of connections.
 """
 
 from __future__ import annotations

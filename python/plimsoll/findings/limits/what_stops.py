@@ -23,7 +23,7 @@ from plimsoll.findings.limits.pools import before_their_pool
 from plimsoll.findings.limits.starved_thread import starved_threads
 from plimsoll.findings.limits.waiting import group_limits, memory_limits, waiting_limits
 from plimsoll.findings.resources import Means, Step, are_cores_of_others, hosts, processes
-from plimsoll.runs.failures import Failures, is_targets
+from plimsoll.runs.readings.failures import Failures, is_targets
 
 STOLEN_MATTERS = 0.03
 

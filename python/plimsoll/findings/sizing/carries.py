@@ -8,8 +8,8 @@ from typing import Any
 from plimsoll.findings.sizing.facts import HERE, Part, SizingFacts
 from plimsoll.findings.sizing.limit import ends_at_one_core, stopped_by
 from plimsoll.findings.sizing.needs import together
-from plimsoll.stats.demand_curve import FEWEST_LEVELS, CurveReach, reach_along_curve, use_along_curve
-from plimsoll.stats.space import are_different_loads
+from plimsoll.stats.growth.space import are_different_loads
+from plimsoll.stats.throughput.demand_curve import FEWEST_LEVELS, CurveReach, reach_along_curve, use_along_curve
 
 NEAR_END = 0.7
 

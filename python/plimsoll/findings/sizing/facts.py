@@ -17,7 +17,7 @@ from plimsoll.findings.capacity.run_resources import ONE_THREAD_SHARE, counts
 from plimsoll.findings.capacity.seen_overload import FELL_BEHIND
 from plimsoll.findings.resources import Means, Step, host_of, hosts, means_of_steps, processes
 from plimsoll.findings.validity.shared_peers import shared_words
-from plimsoll.stats.space import PerItem, per_item
+from plimsoll.stats.growth.space import PerItem, per_item
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader

@@ -1,7 +1,7 @@
 """What hardware does it need? CPU cores and memory for the expected load and for 2, 5 and 10 times of it.
 
-    used         what the load takes: CPU by the demand per operation (stats/demand_curve.py), memory as it grew with
-                 load and items (stats/space.py), each with its 95 % interval
+    used         what the load takes: CPU by the demand per operation (stats/throughput/demand_curve.py), memory as it
+                 grew with load and items (stats/growth/space.py), each with its 95 % interval
     minimum      just that: all of it is busy, work waits, and nothing else may run there
     recommended  the upper end of the interval ÷ (1 − reserve)
 
@@ -47,7 +47,7 @@ from plimsoll.findings.sizing.tables import (
     whole_cores_words,
 )
 from plimsoll.findings.words import size_words
-from plimsoll.stats.demand_curve import FEWEST_LEVELS, RISE, RISE_SD
+from plimsoll.stats.throughput.demand_curve import FEWEST_LEVELS, RISE, RISE_SD
 
 QUESTION = "What hardware does it need?"
 FAR = 2.0

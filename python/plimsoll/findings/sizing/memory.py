@@ -2,7 +2,7 @@
 
 A process seldom gives back what a higher load, or an overload, made it take. So a step tells the memory of a load only
 where no higher level and no overload came before it. Memory that is the same at all loads, or that lies along a line
-through them (stats/space.py), needs no such care.
+through them (stats/growth/space.py), needs no such care.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from plimsoll.findings.sizing.facts import Part, SizingFacts
 from plimsoll.findings.words import size_words
-from plimsoll.stats.space import FEWEST_LEVELS, WithLoad, are_different_loads, with_load
+from plimsoll.stats.growth.space import FEWEST_LEVELS, WithLoad, are_different_loads, with_load
 
 ABOUT = 1.1  # times the load: still that load, as steps scatter by chance
 REACHED = 0.8  # of the load: what was seen from there on is the memory of that load
@@ -90,7 +90,7 @@ def level_of(per_s: float, facts: SizingFacts) -> float:
 
 @dataclass(frozen=True)
 class Growth:
-    """How memory grew: the kinds of stats/space.py, or "kept": with loads and overloads, and it was not given back."""
+    """How memory grew: the kinds of stats/growth/space.py, or "kept": with loads and overloads, and not given back."""
 
     kind: str
     fitted: WithLoad

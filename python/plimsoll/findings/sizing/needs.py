@@ -17,9 +17,9 @@ from plimsoll.findings.capacity.words import number
 from plimsoll.findings.sizing.facts import DISK, MEMORY, Grown, Part, SizingFacts
 from plimsoll.findings.sizing.memory import memory_at
 from plimsoll.findings.words import size_words
-from plimsoll.stats.demand_curve import use_along_curve, use_in_proportion
-from plimsoll.stats.item_demand import ItemDemand, item_demand
-from plimsoll.stats.space import LEAST_SHARE, are_different_loads
+from plimsoll.stats.consumption.item_demand import ItemDemand, item_demand
+from plimsoll.stats.growth.space import LEAST_SHARE, are_different_loads
+from plimsoll.stats.throughput.demand_curve import use_along_curve, use_in_proportion
 
 TIMES = (1, 2, 5, 10)
 RESERVE = 0.30

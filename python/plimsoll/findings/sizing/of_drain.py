@@ -18,7 +18,7 @@ from plimsoll.findings.resources import host_of, processes
 from plimsoll.findings.sizing.facts import DISK, MEMORY, Grown, Part, SizingFacts, highest_memory
 from plimsoll.findings.sizing.finding import common_of_sizing, sizing_finding
 from plimsoll.findings.sizing.needs import wanted_of
-from plimsoll.stats.space import per_item
+from plimsoll.stats.growth.space import per_item
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader

@@ -10,8 +10,8 @@ from typing import Any
 
 from plimsoll.findings.trials.comparisons import Comparison
 from plimsoll.findings.trials.trials import percent
-from plimsoll.stats.log_ratio import paired_log_ratio
-from plimsoll.stats.trend import theil_sen
+from plimsoll.stats.comparison.log_ratio import paired_log_ratio
+from plimsoll.stats.growth.trend import theil_sen
 
 Trial = Mapping[str, Any]
 ERROR_BURST, BURST_OVER_USUAL = 0.01, 5.0

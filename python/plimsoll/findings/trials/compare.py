@@ -30,7 +30,7 @@ from plimsoll.findings.trials.trials import (
     trials_finding,
 )
 from plimsoll.findings.words import interval_words, ratio_words, time_words
-from plimsoll.runs.endpoints import QUANTILES
+from plimsoll.runs.readings.endpoints import QUANTILES
 from plimsoll.runs.snapshot import Snapshot
 
 QUESTION = "Is B slower than A?"

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from plimsoll.findings.trials.trials import Figure
-from plimsoll.stats.log_ratio import LogRatio, paired_difference_p, paired_log_ratio, welch_log_ratio
-from plimsoll.stats.multiple_comparisons import benjamini_hochberg_level, holm_levels
-from plimsoll.stats.outliers import outliers
-from plimsoll.stats.pairs_needed import pairs_to_call_same, pairs_to_tell
+from plimsoll.stats.comparison.log_ratio import LogRatio, paired_difference_p, paired_log_ratio, welch_log_ratio
+from plimsoll.stats.comparison.multiple_comparisons import benjamini_hochberg_level, holm_levels
+from plimsoll.stats.comparison.outliers import outliers
+from plimsoll.stats.comparison.pairs_needed import pairs_to_call_same, pairs_to_tell
 
 Trial = Mapping[str, Any]
 Verdict = Literal["slower", "faster", "same", "undecided"]

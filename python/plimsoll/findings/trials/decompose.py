@@ -20,7 +20,7 @@ from plimsoll.findings.trials.trials import (
     trials_finding,
 )
 from plimsoll.runs.snapshot import Snapshot
-from plimsoll.stats.shares import Share, larger, layer_shares, shares_per_repetition
+from plimsoll.stats.comparison.shares import Share, larger, layer_shares, shares_per_repetition
 
 QUESTION = "Where does the time go?"
 ALPHA = 0.05

@@ -7,7 +7,7 @@ from typing import Any
 
 from plimsoll.findings.shape.units_of import with_units
 from plimsoll.findings.trials import compare, decompose, sweep
-from plimsoll.runs.generator_seconds import RESPONSE_METRICS
+from plimsoll.runs.metric_names import RESPONSE_METRICS
 from plimsoll.runs.reader import RunReader
 
 FINDINGS = {

@@ -23,7 +23,7 @@ from plimsoll.findings.trials.trials import (
 )
 from plimsoll.findings.words import times_words
 from plimsoll.runs.snapshot import Snapshot
-from plimsoll.stats.power_law import PowerLaw, power_law
+from plimsoll.stats.growth.power_law import PowerLaw, power_law
 
 QUESTION = "How does it depend on {names}?"
 FAILS, SILENT = 0.01, 0.0

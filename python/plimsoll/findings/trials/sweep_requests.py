@@ -20,7 +20,7 @@ import numpy as np
 
 from plimsoll.findings.trials.sweep_cells import lines_over, number_of, where_words
 from plimsoll.findings.trials.trials import joined, ms, percent
-from plimsoll.stats.power_law import PowerLaw, power_law
+from plimsoll.stats.growth.power_law import PowerLaw, power_law
 
 TOGETHER = 0.95
 LEAST_FACTOR = 1.10

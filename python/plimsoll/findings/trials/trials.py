@@ -20,8 +20,8 @@ from plimsoll.findings.validity.self_diagnosis import (
     standstill_words,
 )
 from plimsoll.listed_names import listed
-from plimsoll.runs.flow_seconds import FlowSecond, flow_second
-from plimsoll.runs.generator_seconds import GeneratorSeconds
+from plimsoll.runs.readings.flow_seconds import FlowSecond, flow_second
+from plimsoll.runs.readings.generator_seconds import GeneratorSeconds
 from plimsoll.runs.snapshot import Snapshot
 
 SCHEMA = 1

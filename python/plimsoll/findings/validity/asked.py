@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from plimsoll.findings.capacity.words import number
-from plimsoll.runs.flow_seconds import FlowSecond
+from plimsoll.runs.readings.flow_seconds import FlowSecond
 
 # Fewer arrivals that were late or dropped are a burst (self_diagnosis.UNSERVED_SHARE).
 SHORT_SHARE, SHORT_LEAST = 0.01, 5

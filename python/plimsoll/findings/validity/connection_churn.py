@@ -2,7 +2,7 @@
 
 The generator tells its own: a request on a connection that was kept has a connecting time of 0 (http_req_connecting).
 Each VU opens one connection at most to a server that keeps them, so that more than twice the VUs were not kept. Between
-the target's processes their sockets tell: connections of which each look finds others (probes/sockets.py).
+the target's processes their sockets tell: connections of which each look finds others (probes/processes/sockets.py).
 
 Source: RFC 9112, section 9.3 (persistence is the default, and either side may close).
 """
@@ -17,12 +17,12 @@ from plimsoll.findings.capacity.words import number
 from plimsoll.findings.limits.dependency import NEW_TO, calls_of
 from plimsoll.findings.resources import Means
 from plimsoll.findings.words import ms_words
+from plimsoll.runs.metric_names import CONNECTING, HANDSHAKING
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader
     from plimsoll.runs.snapshot import Series, Snapshot
 
-CONNECTING, HANDSHAKING = "http_req_connecting", "http_req_tls_handshaking"
 EACH_OPENS = 0.5  # connections opened per request, from which on they are told
 OF_VUS = 2.0  # times the VUs that there were: one each is what a server that keeps them sees
 FEWEST_REQUESTS = 50

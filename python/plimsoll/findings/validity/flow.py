@@ -16,8 +16,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from plimsoll.findings.capacity.words import level_words, number
-from plimsoll.runs.flow_seconds import METRICS, FlowSecond
-from plimsoll.stats.littles_law import LawGap, law_gap, unaccounted
+from plimsoll.runs.readings.flow_seconds import METRICS, FlowSecond
+from plimsoll.stats.throughput.littles_law import LawGap, law_gap, unaccounted
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader
@@ -149,7 +149,7 @@ def _gap_words(gap: LawGap, at: str, *, waits: bool, is_open: bool) -> str:
 
 def flow_of_run(run: RunReader | None) -> list[FlowSecond]:
     """All seconds of a run; none without one."""
-    from plimsoll.runs.flow_blocks import flow_seconds
+    from plimsoll.runs.readings.flow_blocks import flow_seconds
 
     return [] if run is None else [second for block in run.blocks(METRICS) for second in flow_seconds(block)]
 

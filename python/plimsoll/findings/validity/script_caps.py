@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from plimsoll.findings.capacity.words import number
 from plimsoll.findings.validity.validity import RestsOn, Validity
-from plimsoll.runs.declared_caps import declared_caps, text_of
-from plimsoll.runs.name_lookups import BLOCKED, SLOW_MS
-from plimsoll.runs.script_caps import METRICS, UNSERVED_SHARE, LoadSeconds, binding_cap
+from plimsoll.runs.metric_names import BLOCKED
+from plimsoll.runs.readings.declared_caps import declared_caps, text_of
+from plimsoll.runs.readings.name_lookups import SLOW_MS
+from plimsoll.runs.readings.script_caps import METRICS, UNSERVED_SHARE, LoadSeconds, binding_cap
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 
 from plimsoll.listed_names import listed
 from plimsoll.plain_text import plain
-from plimsoll.probes import remedies
-from plimsoll.runs.declared_caps import UNKNOWN_VUS, DeclaredCap
-from plimsoll.runs.failures import requests_words
-from plimsoll.runs.generator_seconds import GeneratorSeconds
-from plimsoll.runs.script_caps import UNSERVED_SHARE, binding_cap
-from plimsoll.runs.standstill import STOOD_STILL_S, Standstill
+from plimsoll.probes.machine import remedies
+from plimsoll.runs.readings.declared_caps import UNKNOWN_VUS, DeclaredCap
+from plimsoll.runs.readings.failures import requests_words
+from plimsoll.runs.readings.generator_seconds import GeneratorSeconds
+from plimsoll.runs.readings.script_caps import UNSERVED_SHARE, binding_cap
+from plimsoll.runs.readings.standstill import STOOD_STILL_S, Standstill
 
 THREAD_BUSY = 0.90
 WAITING = 0.20
@@ -185,7 +185,7 @@ def clock_set(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
 
 
 def _script_cap(facts: GeneratorSeconds, caps: Sequence[DeclaredCap]) -> Iterator[Diagnosis]:
-    """An option of the script was the limit, and the target was not slow (runs/script_caps.py)."""
+    """An option of the script was the limit, and the target was not slow (runs/readings/script_caps.py)."""
     unserved = facts.late + facts.dropped
     if unserved < UNSERVED_SHARE * facts.planned and facts.most_behind < BEHIND_SHARE * facts.planned:
         return

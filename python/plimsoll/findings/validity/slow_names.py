@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from plimsoll.findings.validity.connection_churn import edges_of, measured_windows, within
 from plimsoll.findings.validity.validity import Validity, of_time
 from plimsoll.findings.words import ms_words
-from plimsoll.probes import remedies
-from plimsoll.runs.name_lookups import BLOCKED, DURATION, FEWEST, METRICS, SLOW_MS, TAGS, NameLookups
+from plimsoll.probes.machine import remedies
+from plimsoll.runs.metric_names import BLOCKED, DURATION
+from plimsoll.runs.readings.name_lookups import FEWEST, METRICS, SLOW_MS, TAGS, NameLookups
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader

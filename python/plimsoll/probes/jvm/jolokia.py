@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from plimsoll.probes.http_page import Fetched, HttpPage, with_variables
-from plimsoll.probes.http_source import HttpSource
+from plimsoll.probes.http.page import Fetched, HttpPage, with_variables
+from plimsoll.probes.http.source import HttpSource
+from plimsoll.probes.http.tls_trust import trust_of
 from plimsoll.probes.probe import Observation, ProbeUnavailable, Rates
 from plimsoll.probes.restarts import restart_note
-from plimsoll.probes.tls_trust import trust_of
-from plimsoll.study.jvm import JvmOptions
+from plimsoll.study.probes.jvm import JvmOptions
 
 _READ = (
     ("java.lang:type=Memory", ("HeapMemoryUsage",)),

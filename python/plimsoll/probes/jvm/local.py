@@ -9,11 +9,11 @@ from pathlib import Path
 
 import psutil
 
-from plimsoll.probes.family import Family
-from plimsoll.probes.finding_processes import find_roots
 from plimsoll.probes.jvm import counters
 from plimsoll.probes.jvm.attach import PROC, Machine, heap_of, is_jvm, most_heap_of
 from plimsoll.probes.probe import Clock, Observation, ProbeUnavailable, Rates
+from plimsoll.probes.processes.family import Family
+from plimsoll.probes.processes.finding_processes import find_roots
 from plimsoll.probes.told_notes import ToldNotes
 from plimsoll.study.models import ProcessSelector
 

@@ -14,7 +14,7 @@ from typing import Any
 from plimsoll.errors import InputError
 from plimsoll.probes.database_link import CONNECT_LIMIT_S, DatabaseLink
 from plimsoll.probes.probe import Clock
-from plimsoll.study.mysql import parts_of_dsn, secrets_of_mysql
+from plimsoll.study.probes.mysql import parts_of_dsn, secrets_of_mysql
 
 Row = dict[str, Any]
 SLACK_S = 1.0

@@ -22,7 +22,7 @@ from plimsoll.probes.otlp.decoding import Point, Resource
 from plimsoll.probes.prometheus.mapping import Named, resources, told
 from plimsoll.probes.prometheus.seen import Labelled, Seen
 from plimsoll.runs.importers.resources.exposition import Sample
-from plimsoll.study.secrets import redact
+from plimsoll.study.secrets.redactor import redact
 
 MOST_SERIES = 5_000
 MOST_VALUES = 200

@@ -22,14 +22,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from plimsoll.errors import InputError
-from plimsoll.probes.clock_offset import ClockOffset, is_plausible
+from plimsoll.probes.http.clock_offset import ClockOffset, is_plausible
 from plimsoll.probes.otlp.decoding import NoProtobuf, Undecodable, decode, has_protobuf
 from plimsoll.probes.otlp.points import Senders
 from plimsoll.probes.otlp.unproven import UnprovenConnections
 from plimsoll.probes.probe import Clock, Observation
 from plimsoll.probes.rhythm import INTERVALS, USUAL_S, Rhythm
 from plimsoll.probes.told_notes import ToldNotes
-from plimsoll.study.otlp import OtlpOptions, address_of
+from plimsoll.study.probes.otlp import OtlpOptions, address_of
 
 PATH = "/v1/metrics"
 MOST_BYTES = 8 << 20

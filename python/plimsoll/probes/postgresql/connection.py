@@ -11,7 +11,7 @@ from typing import Any
 from plimsoll.errors import InputError
 from plimsoll.probes.database_link import CONNECT_LIMIT_S, DatabaseLink
 from plimsoll.probes.probe import Clock
-from plimsoll.study.postgresql import secrets_of_dsn
+from plimsoll.study.probes.postgresql import secrets_of_dsn
 
 Row = dict[str, Any]
 MARK = "/* plimsoll */"

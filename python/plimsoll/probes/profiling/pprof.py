@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from plimsoll.probes.http_page import HttpPage
+from plimsoll.probes.http.page import HttpPage
 from plimsoll.probes.probe import ProbeUnavailable
 from plimsoll.probes.profiling.profile import Profile
 

@@ -14,14 +14,14 @@ from typing import Any
 import psutil
 
 from plimsoll.errors import InputError, InputErrors
-from plimsoll.probes.family import Family
-from plimsoll.probes.finding_processes import find_roots
 from plimsoll.probes.probe import ProbeUnavailable
+from plimsoll.probes.processes.family import Family
+from plimsoll.probes.processes.finding_processes import find_roots
 from plimsoll.probes.profiling.pprof import GoProfiler
 from plimsoll.probes.profiling.profile import Profiler
 from plimsoll.probes.profiling.tools import Perf, PySpy
 from plimsoll.study.models import ProcessSelector
-from plimsoll.study.profile import ProfileOptions
+from plimsoll.study.probes.profile import ProfileOptions
 
 Event = tuple[str, dict[str, Any]]
 END_LIMIT_S = 60.0

@@ -12,7 +12,7 @@ from plimsoll.probes.prometheus.seen import Scrapes, Seen
 from plimsoll.probes.restarts import restart_note
 from plimsoll.probes.told_notes import ToldNotes
 from plimsoll.runs.importers.resources.exposition import Sample
-from plimsoll.study.metric_selector import Selector
+from plimsoll.study.probes.metric_selector import Selector
 
 
 class Followed(ToldNotes):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from plimsoll.probes.host_values import (
+from plimsoll.probes.machine.host_values import (
     core_values,
     cpu_values,
     disk_values,

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from plimsoll.probes.http_page import HttpPage, with_variables
-from plimsoll.probes.local_targets import is_local
+from plimsoll.probes.http.page import HttpPage, with_variables
+from plimsoll.probes.http.tls_trust import trust_of
 from plimsoll.probes.probe import Observer
+from plimsoll.probes.processes.local_targets import is_local
 from plimsoll.probes.prometheus.mapping import Named
 from plimsoll.probes.prometheus.page import PageProbe
 from plimsoll.probes.prometheus.server import ServerProbe
-from plimsoll.probes.tls_trust import trust_of
-from plimsoll.study.metric_selector import selector_of
-from plimsoll.study.prometheus import PrometheusOptions
+from plimsoll.study.probes.metric_selector import selector_of
+from plimsoll.study.probes.prometheus import PrometheusOptions
 
 
 def prometheus_probe(options: PrometheusOptions, *, key: str, directory: Path = Path()) -> Observer:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from plimsoll.probes.prometheus import containers, databases, hosts, runtimes
 from plimsoll.probes.prometheus.seen import Seen, stamp_of
 from plimsoll.probes.prometheus.selectors import metrics_of, value_of
-from plimsoll.study.metric_selector import Selector
+from plimsoll.study.probes.metric_selector import Selector
 
 COUNTERS = hosts.COUNTERS | containers.COUNTERS | databases.COUNTERS | runtimes.COUNTERS
 KNOWN = COUNTERS | hosts.GAUGES | containers.GAUGES | databases.GAUGES | runtimes.GAUGES

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from plimsoll.listed_names import listed
-from plimsoll.probes.http_page import Fetched, HttpPage
-from plimsoll.probes.http_source import HttpSource
+from plimsoll.probes.http.page import Fetched, HttpPage
+from plimsoll.probes.http.source import HttpSource
 from plimsoll.probes.probe import Observation, ProbeUnavailable
 from plimsoll.probes.prometheus.followed import Followed
 from plimsoll.probes.prometheus.mapping import KNOWN, Named
 from plimsoll.probes.prometheus.seen import Seen
 from plimsoll.probes.prometheus.selectors import is_there, metrics_of
 from plimsoll.runs.importers.resources.exposition import Page, parse_page
-from plimsoll.study.metric_selector import Selector
+from plimsoll.study.probes.metric_selector import Selector
 
 ACCEPT = "application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=1.0,*/*;q=0.1"
 

@@ -1,4 +1,4 @@
-"""What the study's own selectors (study/metric_selector.py) find in a scrape.
+"""What the study's own selectors (study/probes/metric_selector.py) find in a scrape.
 
 http_requests_total{code=~"5..", handler!="/health"}     a counter: its rate per second, summed over the series
 http_server_requests_seconds                             a histogram or summary: the mean of what came since
@@ -8,7 +8,7 @@ queue_length                                             a gauge: summed over th
 from __future__ import annotations
 
 from plimsoll.probes.prometheus.seen import Seen
-from plimsoll.study.metric_selector import Selector
+from plimsoll.study.probes.metric_selector import Selector
 
 
 def metrics_of(selector: Selector) -> tuple[str, ...]:

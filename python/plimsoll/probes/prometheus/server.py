@@ -15,15 +15,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from plimsoll.probes.http_page import HttpPage, query_of
-from plimsoll.probes.http_source import HttpSource
+from plimsoll.probes.http.page import HttpPage, query_of
+from plimsoll.probes.http.source import HttpSource
 from plimsoll.probes.probe import Clock, Observation, ProbeUnavailable
 from plimsoll.probes.prometheus.instances import LATE_SCRAPE_S, Instance, Target, numbers_of, samples_of
 from plimsoll.probes.prometheus.mapping import KNOWN, Named
 from plimsoll.probes.prometheus.presence import Presence
 from plimsoll.runs.importers.resources.exposition import Sample
-from plimsoll.study.prometheus import PrometheusOptions
-from plimsoll.study.secrets import redact
+from plimsoll.study.probes.prometheus import PrometheusOptions
+from plimsoll.study.secrets.redactor import redact
 
 MOST_SERIES = 200
 MOST_STEPS = 10_000  # of a range; servers refuse more than 11,000

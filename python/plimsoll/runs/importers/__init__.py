@@ -10,5 +10,5 @@
     clock.py           points in time as tools write them
 
 Results with single samples or seconds become the seconds of a run directory (`spill.py`); summaries and published
-tables become a step table (`runs/step_table.py`).
+tables become a step table (`runs/readings/step_table.py`).
 """

@@ -4,24 +4,17 @@ from __future__ import annotations
 
 from plimsoll.errors import InputError
 from plimsoll.nearest_word import nearest
-from plimsoll.runs.importers import (
-    gatling_binary,
-    gatling_text,
-    jtl_csv,
-    jtl_xml,
-    k6_csv,
-    k6_json,
-    k6_summary,
-    level_table,
-    locust_history,
-    locust_requests,
-    locust_stats,
-    oha,
-    vegeta,
-    vegeta_report,
-    wrk,
-)
+from plimsoll.runs.importers import level_table, oha, vegeta, vegeta_report, wrk
+from plimsoll.runs.importers.gatling import binary as gatling_binary
+from plimsoll.runs.importers.gatling import text as gatling_text
+from plimsoll.runs.importers.jmeter import jtl_csv, jtl_xml
+from plimsoll.runs.importers.k6 import csv_samples as k6_csv
+from plimsoll.runs.importers.k6 import json_samples as k6_json
+from plimsoll.runs.importers.k6 import summary as k6_summary
 from plimsoll.runs.importers.lines import SourceFile
+from plimsoll.runs.importers.locust import history as locust_history
+from plimsoll.runs.importers.locust import requests as locust_requests
+from plimsoll.runs.importers.locust import stats as locust_stats
 from plimsoll.runs.importers.source import Format
 
 FORMATS: tuple[Format, ...] = (

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from plimsoll.errors import InputError, InputErrors
-from plimsoll.runs import quick_json
+from plimsoll.runs.format import quick_json
 from plimsoll.runs.importers.lines import SourceFile
 from plimsoll.runs.importers.order_of_times import Stated, check_order
 from plimsoll.runs.importers.source import BadRecord
-from plimsoll.runs.step_table import Bounds
+from plimsoll.runs.readings.step_table import Bounds
 
 
 def document(file: SourceFile) -> dict[str, Any]:

@@ -13,14 +13,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from plimsoll.errors import InputError, InputErrors
-from plimsoll.runs.importers import jmeter_report
 from plimsoll.runs.importers.contradictions import Told, impossible_counts
+from plimsoll.runs.importers.jmeter import report as jmeter_report
 from plimsoll.runs.importers.lines import SourceFile
 from plimsoll.runs.importers.order_of_times import Stated, check_order
 from plimsoll.runs.importers.source import HIDES_QUEUEING, NO_GENERATOR, ONE_RUN, ONE_SUMMARY, BadRecord, Format
 from plimsoll.runs.importers.telling_apart import telling_apart
 from plimsoll.runs.importers.units import UNITS, Dimension, UnknownUnit, factor_of, quantity, whole
-from plimsoll.runs.step_table import Row, StepTable
+from plimsoll.runs.readings.step_table import Row, StepTable
 
 Role = Literal[
     "level", "operation", "throughput", "time", "error_share", "failed", "samples", "duration", "utilisation", "rate",

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
 from plimsoll.errors import InputError, InputErrors
+from plimsoll.runs.format.small_files import is_pipe
 from plimsoll.runs.importers.source import BadRecord
-from plimsoll.runs.small_files import is_pipe
 
 HEAD_BYTES = 65_536
 READ_BYTES = 1 << 18

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plimsoll.runs.failures import requests_words
 from plimsoll.runs.importers.documents import document, exact, needed, number
 from plimsoll.runs.importers.lines import SourceFile
 from plimsoll.runs.importers.source import (
@@ -20,7 +19,8 @@ from plimsoll.runs.importers.source import (
     BadRecord,
     Format,
 )
-from plimsoll.runs.step_table import Row, StepTable
+from plimsoll.runs.readings.failures import requests_words
+from plimsoll.runs.readings.step_table import Row, StepTable
 
 DEADLINE = "aborted due to deadline"
 

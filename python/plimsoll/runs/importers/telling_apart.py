@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from plimsoll.runs.importers.units import MISSING
-from plimsoll.runs.step_table import Row
+from plimsoll.runs.readings.step_table import Row
 
 _REPEATS = re.compile(
     r"^(#|no\.?|nr\.?|run|repeat|repetition|round|trial|iteration|sample|try|attempt|seed)s?( ?(no\.?|number|#|id))?$"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import urlsplit
 
-from plimsoll.runs import quick_json
+from plimsoll.runs.format import quick_json
 from plimsoll.runs.importers.clock import moment
 from plimsoll.runs.importers.lines import SourceFile
 from plimsoll.runs.importers.plain_numbers import integer

@@ -10,7 +10,7 @@ from plimsoll.runs.importers.documents import document, exact, needed, number
 from plimsoll.runs.importers.lines import SourceFile
 from plimsoll.runs.importers.source import FAILURES_UNKNOWN, NO_GENERATOR, ONE_RUN, ONE_SUMMARY, BadRecord, Format
 from plimsoll.runs.importers.vegeta import NS_PER_MS, STAMPED_LATE
-from plimsoll.runs.step_table import Row, StepTable
+from plimsoll.runs.readings.step_table import Row, StepTable
 
 _TIMES = {"p50": "50th", "p90": "90th", "p95": "95th", "p99": "99th", "mean": "mean", "min": "min", "max": "max"}
 

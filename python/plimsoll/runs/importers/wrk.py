@@ -15,7 +15,7 @@ from plimsoll.runs.importers.lines import SourceFile
 from plimsoll.runs.importers.order_of_times import Stated, check_order
 from plimsoll.runs.importers.source import HIDES_QUEUEING, NO_GENERATOR, ONE_RUN, ONE_SUMMARY, BadRecord, Format
 from plimsoll.runs.importers.units import factor_of, quantity
-from plimsoll.runs.step_table import Row, StepTable
+from plimsoll.runs.readings.step_table import Row, StepTable
 
 GUESSES = (
     "wrk adds to its times those of requests that it takes to have missed (stats_correct in wrk.c), so they are not "

@@ -20,12 +20,12 @@ from typing import BinaryIO
 
 from plimsoll.errors import InputError, RunDirectoryError
 from plimsoll.runs.directory import run_error
+from plimsoll.runs.format.packed_file import MOST_UNPACKED, TRUSTED_BYTES
+from plimsoll.runs.format.zstandard import CompressionParameter, ZstdFile
 from plimsoll.runs.kept.archive_members import DAMAGE, EXPORTED, Member, members
 from plimsoll.runs.kept.catalogue import is_run, stored_run
 from plimsoll.runs.kept.unfinished import IMPORTED, held
-from plimsoll.runs.packed_file import MOST_UNPACKED, TRUSTED_BYTES
 from plimsoll.runs.space import FLOOR_BYTES, free_bytes
-from plimsoll.runs.zstandard import CompressionParameter, ZstdFile
 from plimsoll.written_files import own_file
 
 SUFFIXES = (".tar.zst", ".zip")

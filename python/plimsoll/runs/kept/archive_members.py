@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from plimsoll.errors import InputError
-from plimsoll.runs.small_files import is_pipe
-from plimsoll.runs.zstandard import MAGIC, DecompressionParameter, ZstdError, ZstdFile
+from plimsoll.runs.format.small_files import is_pipe
+from plimsoll.runs.format.zstandard import MAGIC, DecompressionParameter, ZstdError, ZstdFile
 
 EXPORTED = "Give a file that `plimsoll runs export` made."
 # What the standard library raises for bytes that are no archive, besides InputError and OSError.

@@ -18,11 +18,11 @@ from typing import Any
 
 from plimsoll.errors import InputError, RunDirectoryError
 from plimsoll.runs import directory
-from plimsoll.runs.damaged import understood
+from plimsoll.runs.format.damaged import understood
+from plimsoll.runs.format.lines import placed_lines
+from plimsoll.runs.format.read_numbers import moment, plausible
 from plimsoll.runs.interrupted import INTERRUPTED
 from plimsoll.runs.kept.plain_run import failed_thresholds, words_of_summary
-from plimsoll.runs.lines import placed_lines
-from plimsoll.runs.read_numbers import moment, plausible
 
 STUDY_RECORD = "study.json"
 OWN_FILES = frozenset(

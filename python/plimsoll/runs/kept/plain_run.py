@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from plimsoll.listed_names import listed
-from plimsoll.runs.failures import requests_words
-from plimsoll.runs.read_numbers import plausible
+from plimsoll.runs.format.read_numbers import plausible
+from plimsoll.runs.readings.failures import requests_words
 
 _MOST_NAMED = 3  # thresholds
 

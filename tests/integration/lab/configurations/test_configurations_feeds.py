@@ -6,7 +6,7 @@ import httpx
 import pytest
 from configurations_client import COMPONENTS, Answering
 
-from plimsoll.probes.tracked_resources import BaseMembers, ChangeEvents
+from plimsoll.probes.consumer.tracked_resources import BaseMembers, ChangeEvents
 
 
 def feed(whole: Answering, service: str) -> str:

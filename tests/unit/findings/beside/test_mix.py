@@ -12,7 +12,7 @@ from findings_as_json import checked
 from plimsoll.findings.beside.further import findings_beside
 from plimsoll.findings.beside.mix import QUESTION
 from plimsoll.runs import Histogram, RunFacts, RunReader, RunWriter, Series, Snapshot
-from plimsoll.study.secrets import Redactor
+from plimsoll.study.secrets.redactor import Redactor
 
 STEP_S = 10
 GROUPS = [{"name": "read", "exec": "read"}, {"name": "write", "exec": "write"}]

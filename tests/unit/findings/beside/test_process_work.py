@@ -13,8 +13,8 @@ from findings_as_json import checked
 from plimsoll.findings.beside.further import findings_beside
 from plimsoll.findings.beside.process_work import EVERY, QUESTION
 from plimsoll.runs import RunFacts, RunReader, RunWriter
-from plimsoll.stats.mean_interval import mean_interval
-from plimsoll.study.secrets import Redactor
+from plimsoll.stats.estimates.mean_interval import mean_interval
+from plimsoll.study.secrets.redactor import Redactor
 
 TRIALS, LEVELS = 5, (10.0, 20.0)
 Cost = Callable[[str, float], dict[str, float]]

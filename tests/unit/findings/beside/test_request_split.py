@@ -12,7 +12,7 @@ from findings_as_json import checked
 from plimsoll.findings.beside.further import findings_beside
 from plimsoll.findings.beside.request_split import PARTS, QUESTION
 from plimsoll.runs import Histogram, RunFacts, RunReader, RunWriter, Series, Snapshot
-from plimsoll.study.secrets import Redactor
+from plimsoll.study.secrets.redactor import Redactor
 
 # Means in ms; connecting and the handshake lie within getting a connection.
 MEANS = dict(zip(PARTS, (1.0, 0.4, 0.3, 0.1, 80.0, 9.0), strict=True))

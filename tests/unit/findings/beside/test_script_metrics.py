@@ -15,9 +15,9 @@ from plimsoll.findings.beside.script_metrics import QUESTION
 from plimsoll.findings.capacity.finding import capacity_findings
 from plimsoll.report.text import answer_lines, table_lines
 from plimsoll.runs import Histogram, RunFacts, RunReader, RunWriter, Series, Snapshot
-from plimsoll.runs.lines import read_lines, unpacked
+from plimsoll.runs.format.lines import read_lines, unpacked
 from plimsoll.runs.snapshot import ScriptMetric
-from plimsoll.study.secrets import Redactor
+from plimsoll.study.secrets.redactor import Redactor
 
 OWN = (
     ScriptMetric("links_created", "counter"),

@@ -10,8 +10,8 @@ import pytest
 from capacity_runs import Rows
 from findings_as_json import checked
 
-from plimsoll.experiments.capacity import run_capacity
-from plimsoll.experiments.result import CapacitySettings
+from plimsoll.experiments.capacity.experiment import run_capacity
+from plimsoll.experiments.capacity.result import CapacitySettings
 from plimsoll.findings.capacity.estimates import knee_facts
 from plimsoll.findings.capacity.finding import capacity_findings, result_of_run
 from plimsoll.findings.capacity.words import _carries

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from plimsoll.findings.capacity.data_volume import _demand_words
-from plimsoll.stats.covariate import DemandChange
+from plimsoll.stats.growth.covariate import DemandChange
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from plimsoll.findings.exit_codes import exit_code, exit_code_of
 from plimsoll.findings.imported.table_objectives import judge_table_objectives
 from plimsoll.findings.objectives import judge_objectives
 from plimsoll.runs.histogram import Histogram
+from plimsoll.runs.readings.step_table import Row, StepTable
 from plimsoll.runs.snapshot import Series, Snapshot
-from plimsoll.runs.step_table import Row, StepTable
 
 np = pytest.importorskip("numpy")
 TAGS = {"scenario": "work", "name": "GET /work", "status": "200"}

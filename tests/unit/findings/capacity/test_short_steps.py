@@ -7,7 +7,7 @@ from dataclasses import asdict
 import pytest
 from capacity_steps import search, step
 
-from plimsoll.experiments.result import Collapse
+from plimsoll.experiments.capacity.result import Collapse
 
 FELL = asdict(Collapse(160.0, 50.0, 100.0, 100.0))
 CONFIRMED = {"level": 100.0, "verdict": "confirmed", "seconds": 60, "why": ""}

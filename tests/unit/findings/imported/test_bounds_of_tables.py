@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from plimsoll.findings.imported.table_levels import levels_finding
-from plimsoll.runs.step_table import Row, StepTable
+from plimsoll.runs.readings.step_table import Row, StepTable
 
 
 def notes_of(points, model="closed") -> list[str]:

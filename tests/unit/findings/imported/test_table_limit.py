@@ -9,7 +9,7 @@ from findings_as_json import checked
 
 from plimsoll import AnalysisChoices, analyze
 from plimsoll.findings.imported.table_limit import limit_of_table
-from plimsoll.runs.step_table import Row
+from plimsoll.runs.readings.step_table import Row
 
 
 def rows(**used) -> list[Row]:

@@ -17,7 +17,7 @@ from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.reader import RunReader
 from plimsoll.runs.snapshot import Series, Snapshot
 from plimsoll.runs.writer import RunFacts, RunWriter
-from plimsoll.study.secrets import Redactor
+from plimsoll.study.secrets.redactor import Redactor
 
 CLOCK = itertools.count(10.0, 10.0)
 

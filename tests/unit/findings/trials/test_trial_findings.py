@@ -22,7 +22,7 @@ from plimsoll.findings.words import interval_words, time_words
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.snapshot import Series, Snapshot
 from plimsoll.runs.writer import RunFacts, RunWriter
-from plimsoll.study.secrets import Redactor
+from plimsoll.study.secrets.redactor import Redactor
 from plimsoll.verbs.run_sets import alternate
 
 Pairs = Sequence[tuple[float, float]]

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from plimsoll.findings.validity.connection_churn import churn_between, churn_of, with_churn
+from plimsoll.runs.format.minute_blocks import Block, blocks_of
 from plimsoll.runs.histogram import Histogram
-from plimsoll.runs.minute_blocks import Block, blocks_of
 from plimsoll.runs.snapshot import Series, Snapshot
 
 STEP = {"level": 100, "measured_from_s": 2.0, "end_s": 12.0, "verdict": "good"}

@@ -16,9 +16,9 @@ from plimsoll.findings.trials.trials import sound_trials
 from plimsoll.findings.validity.asked import asked_load
 from plimsoll.findings.validity.flow import fault_of, fault_of_run, with_flow
 from plimsoll.runs import RunFacts, RunReader, RunWriter
-from plimsoll.runs.flow_seconds import flow_second
-from plimsoll.runs.generator_seconds import GeneratorSeconds
 from plimsoll.runs.histogram import Histogram
+from plimsoll.runs.readings.flow_seconds import flow_second
+from plimsoll.runs.readings.generator_seconds import GeneratorSeconds
 from plimsoll.runs.snapshot import Earlier, Series, Snapshot
 
 RATE, MS = 100, 200.0

@@ -8,7 +8,7 @@ import pytest
 
 from plimsoll.findings.validity.generator import figures_of, generator_health
 from plimsoll.findings.validity.validity import RestsOn
-from plimsoll.runs.generator_seconds import GeneratorSeconds
+from plimsoll.runs.readings.generator_seconds import GeneratorSeconds
 from plimsoll.runs.snapshot import Snapshot
 
 QUICK = {"level": 23, "p50_ms": 14.0, "p90_ms": 30.0, "p99_ms": 51.0}

@@ -10,7 +10,7 @@ import pytest
 from plimsoll.findings.of_run import _tell_lost_time
 from plimsoll.findings.trials.trials import sound_trials
 from plimsoll.findings.validity.self_diagnosis import diagnose
-from plimsoll.runs.generator_seconds import GeneratorSeconds
+from plimsoll.runs.readings.generator_seconds import GeneratorSeconds
 from plimsoll.runs.snapshot import Snapshot
 
 HEALTHY = {"cpu_s": 0.1, "lag_p50_ms": 0.03, "lag_p99_ms": 0.5, "lag_max_ms": 2.0, "longest_turn_ms": 0.4, "threads": 1}

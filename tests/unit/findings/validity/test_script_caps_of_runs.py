@@ -8,8 +8,8 @@ import pytest
 
 from plimsoll.findings.validity.generator import generator_health, limit_of_generator
 from plimsoll.findings.validity.script_caps import cap_of_step, with_script_cap
+from plimsoll.runs.format.minute_blocks import blocks_of
 from plimsoll.runs.histogram import Histogram
-from plimsoll.runs.minute_blocks import blocks_of
 from plimsoll.runs.snapshot import Series, Snapshot
 
 ARRIVALS = {"executor": "constant-arrival-rate", "rate": 100, "preAllocatedVUs": 10, "maxVUs": 50}

@@ -9,7 +9,7 @@ from findings_as_json import checked
 
 from plimsoll.findings.run import run_finding, run_finding_of
 from plimsoll.findings.validity.self_diagnosis import DELAYING, Diagnosis, diagnose, lasting
-from plimsoll.runs.generator_seconds import GeneratorSeconds
+from plimsoll.runs.readings.generator_seconds import GeneratorSeconds
 from plimsoll.runs.snapshot import Series, Snapshot
 
 SECONDS = 10

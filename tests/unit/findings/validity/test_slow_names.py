@@ -9,8 +9,8 @@ import pytest
 
 from plimsoll.findings.validity.slow_names import lookups_of, with_slow_names
 from plimsoll.findings.validity.validity import Validity
+from plimsoll.runs.format.minute_blocks import Block, blocks_of
 from plimsoll.runs.histogram import Histogram
-from plimsoll.runs.minute_blocks import Block, blocks_of
 from plimsoll.runs.snapshot import Series, Snapshot
 
 STEP = {"level": 100, "measured_from_s": 2.0, "end_s": 12.0, "verdict": "good"}

@@ -15,7 +15,7 @@ from plimsoll.findings.validity.foreign_work import foreign_work
 from plimsoll.findings.validity.generator import generator_health, not_alone
 from plimsoll.findings.validity.self_diagnosis import diagnose
 from plimsoll.findings.validity.validity import ALL, conclusions, objectives_within, of_time
-from plimsoll.runs.generator_seconds import GeneratorSeconds
+from plimsoll.runs.readings.generator_seconds import GeneratorSeconds
 from plimsoll.runs.snapshot import Series, Snapshot
 
 HOST = {"cores": 2.0, "cpu_share": 1.0, "cpu_steal_share": 0.0}

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from plimsoll.probes.http_page import Fetched, HttpPage
+from plimsoll.probes.http.page import Fetched, HttpPage
 from plimsoll.probes.jvm.jolokia import REQUEST, JolokiaProbe
 from plimsoll.probes.probe import Observation
-from plimsoll.study.jvm import JvmOptions
+from plimsoll.study.probes.jvm import JvmOptions
 
 RECORDED = Path(__file__).parents[1] / "recorded"
 VERSIONS = ("1.7.2", "2.1.2")

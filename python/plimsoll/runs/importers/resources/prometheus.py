@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from plimsoll.runs import quick_json
+from plimsoll.runs.format import quick_json
 from plimsoll.runs.importers.clock import moment
 from plimsoll.runs.importers.lines import SourceFile
 from plimsoll.runs.importers.plain_numbers import real

@@ -1,0 +1,1 @@
+"""What several verbs take, and how its words become values."""

@@ -1,0 +1,1 @@
+"""Holding one level and judging it by what happened there."""

@@ -1,0 +1,1 @@
+"""Files of the target: its logs, and the size of its data."""

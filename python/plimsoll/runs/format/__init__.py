@@ -1,0 +1,1 @@
+"""How a run directory's files are written and read: lines, columns, compression, damage."""

@@ -1,0 +1,1 @@
+"""Gatling's results."""

@@ -1,0 +1,1 @@
+"""Locust's results."""

@@ -1,0 +1,1 @@
+"""Is one thing slower than another, and which of many?"""

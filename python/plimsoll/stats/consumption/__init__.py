@@ -1,0 +1,1 @@
+"""How fast a consumer works, whether it keeps up, and what an item costs it."""

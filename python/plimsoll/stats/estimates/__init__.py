@@ -1,0 +1,1 @@
+"""One quantity with its interval, and whether it keeps a limit."""

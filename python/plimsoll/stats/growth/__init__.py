@@ -1,0 +1,1 @@
+"""What changes with time or with the volume of data."""

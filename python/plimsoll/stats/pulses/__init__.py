@@ -1,0 +1,1 @@
+"""What comes back, or comes in bursts."""

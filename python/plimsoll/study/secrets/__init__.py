@@ -1,0 +1,1 @@
+"""Keeping secrets out of whatever is written or shown (law 8)."""
