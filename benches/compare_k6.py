@@ -7,10 +7,10 @@ Each script runs against the testkit's site by turns. Compared are the exit code
 
 - exactly: which metrics there are, counters, rates, gauges, every check, every threshold's outcome. Where k6's own runs
   differ (an arrival at the last moment), ours must be what one of them says;
-- trends that k6 says to the digit in all runs: within 0.1 %, p(95) and median within 5 %, as k6 interpolates them;
+- trends that k6 says to the digit in all runs: within 0.1%, p(95) and median within 5%, as k6 interpolates them;
 - p(95) of times in scripts whose requests take a known time (`/wait/…`): the ranges over the runs overlap when each is
-  widened by 5 % and 5 ms. In the others a request takes less than a generator does, so a time is the generator's own;
-- bytes sent and received: within 10 % (port numbers, what the site echoes, the client's part of digest authentication).
+  widened by 5% and 5 ms. In the others a request takes less than a generator does, so a time is the generator's own;
+- bytes sent and received: within 10% (port numbers, what the site echoes, the client's part of digest authentication).
 
 Not compared: `vus` and `vus_max`, which depend on the moment, and the metrics that only Plimsoll has.
 """

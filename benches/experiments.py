@@ -123,7 +123,7 @@ def shares(*truth: float) -> Check:
 
 
 def exponent(truth: float) -> Check:
-    """The interval of the law of an iteration's duration holds it, to the 5 % that connections and timers add."""
+    """The interval of the law of an iteration's duration holds it, to the 5% that connections and timers add."""
 
     def check(found: Findings) -> bool:
         [law] = [one for one in found[0]["dependencies"] if one["metric"] == "work"]
@@ -144,7 +144,7 @@ def short_of(share: float) -> Check:
 
 
 def period(truth_s: float) -> Check:
-    """A period within 2 %."""
+    """A period within 2%."""
 
     def check(found: Findings) -> bool:
         [about] = [one["periodic"] for one in found if "periodic" in one]
@@ -188,7 +188,7 @@ CASES = (
          f"grow {SCRIPTED} --items 40000 --max-users 4", ages("constant")),
     Case("grow, tracker", "creates count all issues: a + b n", {"A": tracker("--issues 600 --age-recount")},
          "grow {FOLDER}/A/study.yaml --items 20000 --exec uploadIssue --max-users 8", ages("linear")),
-    Case("compare, testkit", "20 and 26 ms: +28 % with connection and timer",
+    Case("compare, testkit", "20 and 26 ms: +28% with connection and timer",
          {"A": testkit(f"{CONSTANT} 20"), "B": testkit(f"{CONSTANT} 26")},
          "compare {FOLDER}/compared.js --a {A} --b {B} --pairs 5 --trial 8", verdict("slower", 1.26, 1.3)),
     Case("compare, testkit with itself", "the same", {"A": testkit(f"{CONSTANT} 20")},
@@ -200,20 +200,20 @@ CASES = (
     Case("compare, tracker with itself", "the same", {"A": tracker("--issues 8000"), "B": tracker("--issues 8000")},
          "compare {FOLDER}/creates.js --a {A} --b {B} --pairs 12 --trial 8 -e USERS_JSON={FOLDER}/A/users.json",
          lambda found: verdict("same", 1, 1)(found) or None),
-    Case("decompose, testkit", "5, 3 and 1 of the same: 40, 40 and 20 %", {"A": testkit(f"{CONSTANT} 10")},
+    Case("decompose, testkit", "5, 3 and 1 of the same: 40, 40 and 20%", {"A": testkit(f"{CONSTANT} 10")},
          f"decompose {SCRIPTED} {LAYERS}", shares(0.4, 0.4, 0.2)),
-    Case("decompose, tracker", "5, 3 and 1 of the same: 40, 40 and 20 %", {"A": tracker("--issues 5000")},
+    Case("decompose, tracker", "5, 3 and 1 of the same: 40, 40 and 20%", {"A": tracker("--issues 5000")},
          f"decompose {ISSUE} {LAYERS}", shares(0.4, 0.4, 0.2)),
     Case("sweep, testkit", "R requests: exponent 1", {"A": testkit(f"{CONSTANT} 10")},
          "sweep {FOLDER}/swept.js -e URL={A} --over R=1,2,4,8 --users 1 --repeats 3 --trial 5", exponent(1)),
     Case("sweep, tracker", "R requests: exponent 1", {"A": tracker("--issues 5000")},
          "sweep {FOLDER}/swept.js -e URL={A}/api/issues/DEMO-7 -e USERS_JSON={FOLDER}/A/users.json --over R=2,4,8,16"
          " --users 1 --repeats 3 --trial 5", exponent(1)),
-    Case("drain, testkit", "40/s done of 60/s put in: 33 % left over",
+    Case("drain, testkit", "40/s done of 60/s put in: 33% left over",
          {"A": f"{sys.executable} {CONSUMER} {{PORT}} 40"},
          "drain {FOLDER}/puts.js -e URL={A} --backlog {A}/status#waiting --consumed {A}/status#done"
          " --duration 60 --drain-limit 60", short_of(1 / 3)),
-    Case("drain, tracker", "20/s indexed of 30/s created: 33 % left over",
+    Case("drain, tracker", "20/s indexed of 30/s created: 33% left over",
          {"A": tracker("--issues 5000 --index-per-s 20")},
          "drain {FOLDER}/creates.js -e USERS_JSON={FOLDER}/A/users.json -e BASE_URL={A}"
          " --backlog {A}/indexing#issuesToIndex --consumed {A}/indexing#issuesIndexed --duration 60 --drain-limit 60",

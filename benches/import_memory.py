@@ -5,7 +5,7 @@
                                                      1000000.dates has dates with ms instead of ms since 1970
 
 Each size is a process of its own; the report is left out, as its cost does not depend on the lines. Ten labels, 1,000
-requests/s, 1 % failed, response times exponential about 50 ms, seeded.
+requests/s, 1% failed, response times exponential about 50 ms, seeded.
 """
 
 from __future__ import annotations

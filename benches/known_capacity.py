@@ -72,7 +72,7 @@ def main() -> None:
                     f"M/M/{servers} seed {seed}: {good:.0f} to {bad:.0f}/s, {width:.1%} wide, {verdict} {reasons}",
                     flush=True,
                 )
-    print(f"{held} of {2 * RUNS} brackets hold the true capacity and are at most 10 % wide")
+    print(f"{held} of {2 * RUNS} brackets hold the true capacity and are at most 10% wide")
     sys.exit(held < 0.9 * 2 * RUNS)
 
 

@@ -5,7 +5,7 @@
 The app (benches/planted/app.py, one busy thread, about 4 ms of CPU per request) gets a quota of 0.25 core. `plimsoll
 capacity` finds what it carries, `plimsoll size --cores 0.5 --cores 1` says what it would carry with more, and then it
 gets that quota and is measured. Then one process with a quota of 0.4 core, and two such on one port (SO_REUSEPORT; each
-request has a connection of its own, as the system deals out connections). The goal is 15 %; each line says whether it
+request has a connection of its own, as the system deals out connections). The goal is 15%; each line says whether it
 was met. Measured is the highest level proven good, which may lie well below what the app carries: the lowest proven to
 be too much is told beside it. With one core and a generator beside it that is the end here.
 """
@@ -111,8 +111,8 @@ def main() -> None:
     seeds = int(sys.argv[1]) if len(sys.argv) > 1 else 1
     print(f"One busy thread a process, {CPU_MS} ms of CPU per request and what HTTP takes.\n")
     print(
-        "| seed | processes and quota, cores | predicted, /s (95 %) | measured, /s | too much, /s | apart "
-        "| within 15 % |\n"
+        "| seed | processes and quota, cores | predicted, /s (95%) | measured, /s | too much, /s | apart "
+        "| within 15% |\n"
         "|---|---|---|---|---|---|---|"
     )
     with tempfile.TemporaryDirectory() as name:

@@ -5,8 +5,8 @@ the server's part for us.
 
 The server has 200 tables, 1,000 statements in pg_stat_statements, 50 connections, and for the last rows 20 clients that
 work. CPU of the probing process (user and system, of this process) and of the server's process that answers it, in
-percent of one core; the goal is 1 % in all. `default` is what a study of one process has without a word in `probes`,
-but core_speed, whose cost is its way of measuring (about 1 % of each of the target's cores).
+percent of one core; the goal is 1% in all. `default` is what a study of one process has without a word in `probes`,
+but core_speed, whose cost is its way of measuring (about 1% of each of the target's cores).
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
 pgbench (PostgreSQL's own, of Debian's package) keeps a database with 200 tables, 1,000 statements in
 pg_stat_statements and 50 idle connections busy on all cores, without a rest from the first second to the last: by reads
 of single rows, then by its own mix with writes. The probes watch in one half of each pair, drawn by a seed, and the
-transactions that pgbench counts in its whole seconds are compared pair by pair: the mean ratio, with its 95 % interval
+transactions that pgbench counts in its whole seconds are compared pair by pair: the mean ratio, with its 95% interval
 (Student's t of the logarithms). Probes in neither half say what the machine does by itself.
 """
 
@@ -48,7 +48,7 @@ def main() -> None:
         pgbench(server, ["-i", "-q", "-s", str(SCALE)]).wait()
         print(f"{TABLES} tables, {STATEMENTS:,} statements, {CONNECTIONS} connections; pgbench with {CLIENTS} clients,")
         print(f"scale {SCALE}; {pairs} pairs of 2 × {seconds:g} s, seed {SEED}\n")
-        print("| work | probes in one half | transactions/s without | with ÷ without, 95 % |\n|---|---|---|---|")
+        print("| work | probes in one half | transactions/s without | with ÷ without, 95% |\n|---|---|---|---|")
         for work, flags, is_watched in ROWS:
             show(work, is_watched, *compared(server, flags, pairs, seconds, is_watched))
 

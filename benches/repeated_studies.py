@@ -81,17 +81,17 @@ def _capacity(findings: Findings) -> Iterator[tuple[str, Said]]:
     yield f"bracket, {found['unit']}", between((found["good"], found["bad"]))
     yield "what stops it", verdict((main.get("limited_by") or {}).get("where"))
     for bounds in _having(findings, "asymptotes"):
-        yield "ceiling of throughput, /s (95 %)", between(bounds["most_interval"], of_cores=True)
+        yield "ceiling of throughput, /s (95%)", between(bounds["most_interval"], of_cores=True)
     for extrapolations in _having(findings, "extrapolations"):
         for one in extrapolations:
-            yield f"reach of {one['resource']}, /s (95 %)", between(one.get("interval"), of_cores=True)
+            yield f"reach of {one['resource']}, /s (95%)", between(one.get("interval"), of_cores=True)
 
 
 def _hold(findings: Findings) -> Iterator[tuple[str, Said]]:
     objectives = findings[0].get("objectives") or []
     yield "objectives met", verdict(f"{sum(one['verdict'] == 'met' for one in objectives)} of {len(objectives)}")
     for found in _having(findings, "periodic"):
-        yield "period, s (95 %)", between(found.get("interval_s"))
+        yield "period, s (95%)", between(found.get("interval_s"))
 
 
 def _grow(findings: Findings) -> Iterator[tuple[str, Said]]:
@@ -104,22 +104,22 @@ def _drain(findings: Findings) -> Iterator[tuple[str, Said]]:
         yield "keeps up", verdict(found)
     for found in _having(findings, "polls"):
         if found["polls"] > 1:  # of one poll the interval is that of rounding alone
-            yield "items/s while it works (95 %)", between(found["interval"])
+            yield "items/s while it works (95%)", between(found["interval"])
     for found in _having(findings, "index"):
-        yield "bytes an item (95 %)", between(found["interval"])
+        yield "bytes an item (95%)", between(found["interval"])
 
 
 def _compare(findings: Findings) -> Iterator[tuple[str, Said]]:
     yield "verdict", verdict(findings[0]["verdict"])
     for one in findings[0]["comparisons"]:
         if one["primary"]:
-            yield f"{one['statistic']} at {one['load']}, B ÷ A (99 %)", between(one["interval"])
+            yield f"{one['statistic']} at {one['load']}, B ÷ A (99%)", between(one["interval"])
 
 
 def _decompose(findings: Findings) -> Iterator[tuple[str, Said]]:
     for level in findings[0]["levels"]:
         for layer in level["layers"]:
-            yield f"share of {layer['layer']} at {level['load']} (95 %)", between(layer["interval"])
+            yield f"share of {layer['layer']} at {level['load']} (95%)", between(layer["interval"])
 
 
 def _sweep(findings: Findings) -> Iterator[tuple[str, Said]]:
@@ -127,7 +127,7 @@ def _sweep(findings: Findings) -> Iterator[tuple[str, Said]]:
     for one in main["dependencies"]:
         if one["metric"] == "work" and one["interval"]:
             where = "".join(f", {name}={value}" for name, value in one["at"].items())
-            yield f"exponent of {one['parameter']}{where} (95 %)", between(one["interval"])
+            yield f"exponent of {one['parameter']}{where} (95%)", between(one["interval"])
     stops = sorted(" ".join(f"{name}={value}" for name, value in one["parameters"].items()) for one in main["stops"])
     yield "where it stops", verdict("; ".join(stops) or "nowhere")
 

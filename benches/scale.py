@@ -192,7 +192,7 @@ def exact_rate(url: str, folder: Path) -> Callable[[str], str]:
         count = ran.metrics["iterations"]["count"]
         error = 100 * abs(count - RATE * 60) / (RATE * 60)
         dropped = ran.metrics.get("dropped_iterations", {}).get("count", 0)
-        told = f"{count:,.0f} sent, {error:.3f} % off, {dropped:,.0f} dropped"
+        told = f"{count:,.0f} sent, {error:.3f}% off, {dropped:,.0f} dropped"
         lag = ran.metrics.get("arrival_lag")
         if not lag:
             return f"{told}, send lag not told"

@@ -5,7 +5,7 @@
     python benches/soak.py --hours 0.1             a try; nothing is kept
 
 `plimsoll hold` of a script of 20 operations runs on the testkit's site, which is killed and started again each minute;
-5 % of the requests go to a path that resets the connection. The script declares as many VUs as arrive in a second:
+5% of the requests go to a path that resets the connection. The script declares as many VUs as arrive in a second:
 more are made only for a host that stands still for longer, and are counted. Memory and open files of the generator are
 read every ten seconds. Flat is: growth in the second half under 1 MiB, or 1 file, an hour beyond twice its standard
 error. Then the report is made anew, and timed. What was found is docs/soak.md.

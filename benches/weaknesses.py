@@ -89,7 +89,7 @@ def _grows_by_less(about: Mapping[str, Any]) -> bool:
 
 
 def has_period(of_s: float) -> Named:
-    """That period, to 2 %."""
+    """That period, to 2%."""
 
     def named(found: Findings) -> bool:
         [about] = [one["periodic"] for one in found if "periodic" in one]
@@ -299,12 +299,12 @@ def said(weakness: Weakness, told: Told) -> str:
 
 
 def interval_words(compared: Mapping[str, Any]) -> str:
-    """ "p95 at 5 users −12 to +30 %"."""
+    """ "p95 at 5 users −12 to +30%"."""
     where = f"{compared['statistic']} at {compared['load']}"
     if compared["interval"] is None:
         return f"{where}: no interval"
     low, high = (100 * (bound - 1) for bound in compared["interval"])
-    return f"{where} {low:+.0f} to {high:+.0f} %".replace("-", "−")
+    return f"{where} {low:+.0f} to {high:+.0f}%".replace("-", "−")
 
 
 def main() -> None:

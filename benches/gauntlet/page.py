@@ -48,7 +48,7 @@ def _scores(records: Sequence[dict[str, Any]]) -> list[str]:
         "held out from tuning": [one for one in records if one["product"] in HELD_OUT],
         "the others": [one for one in records if one["product"] not in HELD_OUT],
     }
-    lines = [_row(("products", "runs", "ends right", "border", "wrong", "two ends ≤ 10 % apart")), _row(["---"] * 6)]
+    lines = [_row(("products", "runs", "ends right", "border", "wrong", "two ends ≤ 10% apart")), _row(["---"] * 6)]
     for name, some in groups.items():
         seen = tally(some)
         narrow = _share(seen.narrow, seen.runs)
@@ -105,7 +105,7 @@ def _misses(records: Sequence[dict[str, Any]]) -> list[str]:
                     f"- {name}: {asserted} at {one[end] * one['declared_per_s']:,.4g}/s; k6: {_told(one, end)}."
                 )
         if not is_narrow(one):
-            lines.append(f"- {name}: no bracket of 10 %: {one['answer']}")
+            lines.append(f"- {name}: no bracket of 10%: {one['answer']}")
     return lines or ["None."]
 
 

@@ -26,18 +26,18 @@ RAMP_S, WARM_UP_S, SECONDS = 10, 15, 60
 READY_S, SPARE_S, LEAST_VUS, MOST_VUS = 0.5, 2.0, 50, 1500
 Verdict = Literal["carried", "not carried", "border", "no truth"]
 RULE = """
-carried      no arrival dropped (by k6 while it was still making VUs at most 2 %), at least 98 % of the asked rate
-             completed in time, at most 1 % of requests failed,
+carried      no arrival dropped (by k6 while it was still making VUs at most 2%), at least 98% of the asked rate
+             completed in time, at most 1% of requests failed,
              p50 of the last third at most twice that of the first third + 50 ms, and
              in flight in the last 5 s at most 3 times the median of the first half + 5
-not carried  more than 1 % of arrivals dropped with all VUs in use, or less than 95 % completed in time, or more than
-             5 % of requests failed, or p50 of the last third above 4 times that of the first third + 200 ms, or
+not carried  more than 1% of arrivals dropped with all VUs in use, or less than 95% completed in time, or more than
+             5% of requests failed, or p50 of the last third above 4 times that of the first third + 200 ms, or
              in flight in the last 5 s above 10 times the median of the first half + 20
 border       anything between
-no truth     k6 used more than 85 % of its core, or others used more than 10 % of a core and could not be put behind;
+no truth     k6 used more than 85% of its core, or others used more than 10% of a core and could not be put behind;
              or the product's core was another one than in the search's steps near that level, as far as that explains
-             what k6 saw: more than 5 % faster, and it carried with so much of the core that at the search's speed more
-             than 80 % of it would have been used (in the mean of the trial, its ramp of 10 s with it), or more than 5 %
+             what k6 saw: more than 5% faster, and it carried with so much of the core that at the search's speed more
+             than 80% of it would have been used (in the mean of the trial, its ramp of 10 s with it), or more than 5%
              slower and it did not carry
 
 Two trials are held at each end, in the order good, bad, bad, good. Where both say the same, that is the truth. Where

@@ -47,7 +47,7 @@ def table_text(records: list[dict[str, Any]], revision: str) -> str:
     when = f"{days[0]} to {days[-1]}" if len(set(days)) > 1 else "".join(days[:1])
     seeds = ", ".join(str(seed) for seed in sorted({one["seed"] for one in records}))
     invalid = sum(1 for one in records if one["status"] == "judged" and one.get("valid") is False)
-    about = f"Code of {revision}, seeds {seeds}, {when}. {len(records)} trials; rates with Wilson's 95 % interval."
+    about = f"Code of {revision}, seeds {seeds}, {when}. {len(records)} trials; rates with Wilson's 95% interval."
     about += f" The answers of {invalid} call themselves invalid (a late generator, mostly); they count."
     about += _machine(records)
     return "\n".join([about, "", *lines, ""])

@@ -123,7 +123,7 @@ def _totals(found: list[Section]) -> str:
     total = ("**all**", *(sum(row[column] for row in rows) for column in range(1, 5)))
     lines = ["| | names | supported | differs | not yet | there |", "|---|---:|---:|---:|---:|---:|"]
     for title, names, supported, differs, missing in [total, *rows]:
-        there = f"{100 * (supported + differs) / names:.0f} %"
+        there = f"{100 * (supported + differs) / names:.0f}%"
         lines.append(f"| {title} | {names} | {supported} | {differs} | {missing} | {there} |")
     return "\n".join(lines) + "\n"
 

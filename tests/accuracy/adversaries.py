@@ -420,7 +420,7 @@ class Probed(Adversary):
 
 
 class Foreign(Probed):
-    """Other work takes 45 % of the host for 20 s, which begin at any second up to the 100th."""
+    """Other work takes 45% of the host for 20 s, which begin at any second up to the 100th."""
 
     lasts_s = 20.0
 

@@ -2,11 +2,11 @@
 level is held.
 
 A level is *carried by a trial* if it is held for 60 s, after half of it for as long as the target needs to get warm,
-with at most 1 % of failures and at the end no more than half a second's work left over. Near its capacity a target that
+with at most 1% of failures and at the end no more than half a second's work left over. Near its capacity a target that
 collapses tips over in some minutes and not in others. So a bracket is *right* if at least half of the trials carry its
 carried level, and at least one in ten does not carry the other: what falls over once in ten minutes is not carried.
 Ten trials are held, and twenty where ten leave that open.
-Levels are rounded outwards to 1 % for the trials, which are shared by searches. A search that names no carried level,
+Levels are rounded outwards to 1% for the trials, which are shared by searches. A search that names no carried level,
 or no other, says "cannot tell".
 """
 
@@ -121,7 +121,7 @@ def closed_source(make: type[ClosedRetrograde], seed: int) -> ClosedRetrograde:
 
 @cache
 def closed_carried(name: str, users: int, seed: int) -> bool:
-    """Whether in that trial of 60 s, from rest, so many users get 92 % or more of what they would alone."""
+    """Whether in that trial of 60 s, from rest, so many users get 92% or more of what they would alone."""
     source = closed_source(CLOSED_CASES[name], 900_000 + seed)
     source.set_level(users)
     done = [snapshot.done for snapshot in source.snapshots(5 + TRIAL_S)][5:]
@@ -190,7 +190,7 @@ def most_carry(name: str, hundredths: int) -> bool:
 
 def nearly_all_carry(name: str, hundredths: int) -> bool:
     """Whether ten of ten trials carry a level, and of twenty all but one, as ten of ten do by chance at a level at
-    which one in five does not (0.8^10 = 11 %). No more trials are made than decide it."""
+    which one in five does not (0.8^10 = 11%). No more trials are made than decide it."""
     lost = 0
     for seed in range(MORE_TRIALS):
         lost += not carried_by(name, hundredths, seed)

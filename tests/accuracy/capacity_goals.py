@@ -1,14 +1,14 @@
-"""A1 and A2: does a bracket at most 3 % wide hold the true capacity, and how much load does it take beside bisection?
+"""A1 and A2: does a bracket at most 3% wide hold the true capacity, and how much load does it take beside bisection?
 
 Searches in virtual time, Poisson arrivals at 300/s of capacity unless said otherwise. A search *answers* if its bracket
-has both bounds and is at most 3 % wide; else it says that it is wider. Plain bisection (the peer): doubling, then
+has both bounds and is at most 3% wide; else it says that it is wider. Plain bisection (the peer): doubling, then
 halving with trials of a fixed length that begin with an empty queue; a trial passes if its completions fall short of
 its arrivals by at most a tolerance. Length, tolerance and the width at which it stops are those of a grid that reach
 our p90 error of the midpoint with the least load, tuned on seeds of their own. The MLRsearch package, where it is
-installed, searches the same targets with losses up to 0.5 %, half of the time bad at most, and trials of 60 s.
+installed, searches the same targets with losses up to 0.5%, half of the time bad at most, and trials of 60 s.
 
 Closed: users of a target whose throughput falls again (the universal scalability law); the truth is the number of users
-with 95 % of the most throughput, as of `capacity`.
+with 95% of the most throughput, as of `capacity`.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ TARGETS = (
     Target("M/M/16", 16, bisected=True),
     Target("M/G/1, service of 4 times the variance", service="bursty"),
     Target("M/M/1, all servers pause 0.5 s in every 10 s", stall_every_s=10, stall_s=0.5),
-    Target("M/M/1, its host's speed drifts by 9 % and is probed", drift="quick"),
+    Target("M/M/1, its host's speed drifts by 9% and is probed", drift="quick"),
 )
 
 
@@ -165,7 +165,7 @@ def tuned(target: Target, error: float, repeat: int, first_seed: int) -> Plan:
 
 
 def ratio_of_means(ours: NDArray[np.float64], theirs: NDArray[np.float64], seed: int) -> tuple[float, float, float]:
-    """Ratio with its 95 % interval by a percentile bootstrap over searches."""
+    """Ratio with its 95% interval by a percentile bootstrap over searches."""
     random = np.random.default_rng(seed)
     drawn = [
         ours[random.integers(0, ours.size, ours.size)].mean()
@@ -184,10 +184,8 @@ def lines(target: Target, repeat: int, first_seed: int) -> Lines:
     near = [one.error <= 0.03 for one in told]
     well = not target.drift
     made: Lines = [
-        Line(
-            "A1", f"{target.name}: bracket of ≤ 3 % holds the capacity", sum(held), len(told), repeat, "≥", 0.95, well
-        ),
-        Line("A1", f"{target.name}: midpoint within 3 %", sum(near), len(told), repeat, "≥", 0.90, well),
+        Line("A1", f"{target.name}: bracket of ≤ 3% holds the capacity", sum(held), len(told), repeat, "≥", 0.95, well),
+        Line("A1", f"{target.name}: midpoint within 3%", sum(near), len(told), repeat, "≥", 0.90, well),
     ]
     if target.bisected:
         made += beside_bisection(target, found, first_seed)
@@ -212,7 +210,7 @@ def beside_bisection(target: Target, found: list[Found], first_seed: int) -> Lin
         f"midpoint {percent(error)} to {percent(theirs)} ({how}{'' if plan.reached else ', which did not reach ours'})"
     )
     held = sum(bool(one.good and one.bad and one.good <= 1 <= one.bad) for one, *_ in bisections)
-    peer = f"peer: plain bisection, {target.name}: bracket of ≤ 3 % holds the capacity"
+    peer = f"peer: plain bisection, {target.name}: bracket of ≤ 3% holds the capacity"
     return [Ratio("A2", words, value, low, high, repeat, 0.60), Line("A1", peer, held, repeat, repeat)]
 
 
@@ -250,7 +248,7 @@ def beside_mlrsearch(target: Target, repeat: int, first_seed: int) -> Lines:
     told = [one for one in found if one.good and one.bad and 1 - one.good / one.bad <= 1.1 * WIDTH]
     held = sum(bool(one.good and one.bad and one.good <= 1 <= one.bad) for one in told)
     error, load_s = np.quantile([one.error for one in found], 0.9), np.mean([one.load_s for one in found])
-    name = f"peer: MLRsearch, {target.name}: bracket of ≤ 3.3 % holds the capacity"
+    name = f"peer: MLRsearch, {target.name}: bracket of ≤ 3.3% holds the capacity"
     words = f"{name} (load {load_s:.0f} s, p90 error of the midpoint {percent(float(error))})"
     return [Line("A1", words, held, len(told), repeat)]
 
@@ -261,7 +259,7 @@ FALLING = (40.0, 0.02, 5e-4)
 
 @dataclass(frozen=True)
 class Closed:
-    """A closed target, the number of users from which its throughput is 95 % of the most, and the time to search it."""
+    """A closed target, the number of users from which its throughput is 95% of the most, and the time to search it."""
 
     name: str
     make: Callable[[int], ClosedQueue]
@@ -283,7 +281,7 @@ CLOSED = (
         CapacitySettings(),
     ),
     Closed(
-        "the USL with its peak at 44 users and 35 % of it at 320, 155 s",
+        "the USL with its peak at 44 users and 35% of it at 320, 155 s",
         lambda seed: UslUsers(*FALLING, seed),
         UslUsers(*FALLING, 0).saturated_from(0.95),
         CapacitySettings(),
@@ -313,7 +311,7 @@ def closed_lines(target: Closed, repeat: int, first_seed: int) -> Lines:
         Line("A1", f"{name}: bracket holds it (median width {middle})", held, len(told), repeat, "≥", 0.95, True)
     ]
     if target.settings.width == WIDTH:
-        lines.append(Line("A1", f"{name}: bracket of ≤ 3 %", narrow, repeat, repeat, "≥", 0.90))
+        lines.append(Line("A1", f"{name}: bracket of ≤ 3%", narrow, repeat, repeat, "≥", 0.90))
     return lines
 
 

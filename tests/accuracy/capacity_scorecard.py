@@ -73,12 +73,12 @@ CASES = (
     Case("M/M/4 300/s, thrashes after 0.2 s", 4, 300, 10, thrash_wait_s=0.2, thrash_factor=1.5),
     Case("M/M/1 300/s, thrashes after 0.5 s", 1, 300, 10, thrash_wait_s=0.5, thrash_factor=1.25),
     Case("demo 290/s, steady host", 1, 290, 10, drift="quick", cv=0.0),
-    Case("demo 290/s, quick drift 9 %", 1, 290, 10, drift="quick", cv=0.09),
-    Case("demo 290/s, slow drift 9 %", 1, 290, 10, drift="slow", cv=0.09),
-    Case("demo 290/s, quick drift 9 %, probed", 1, 290, 10, drift="quick", cv=0.09, probed=True),
-    Case("demo 290/s, slow drift 9 %, probed", 1, 290, 10, drift="slow", cv=0.09, probed=True),
+    Case("demo 290/s, quick drift 9%", 1, 290, 10, drift="quick", cv=0.09),
+    Case("demo 290/s, slow drift 9%", 1, 290, 10, drift="slow", cv=0.09),
+    Case("demo 290/s, quick drift 9%, probed", 1, 290, 10, drift="quick", cv=0.09, probed=True),
+    Case("demo 290/s, slow drift 9%, probed", 1, 290, 10, drift="slow", cv=0.09, probed=True),
     Case(
-        "demo 290/s, quick drift 9 %, idle cores read slower",
+        "demo 290/s, quick drift 9%, idle cores read slower",
         1,
         290,
         10,
@@ -87,10 +87,10 @@ CASES = (
         probed=True,
         idle_reads=0.75,
     ),
-    Case("demo 180/s, 20 % slower for 25 s", 1, 180, 10, drift="warms up", cv=0.2),
-    Case("demo 180/s, 35 % slower for 25 s", 1, 180, 10, drift="warms up", cv=0.35),
-    Case("demo 180/s, quick drift 9 %, probed", 1, 180, 10, "bursty", drift="quick", cv=0.09, probed=True),
-    Case("demo 290/s, slow drift 15 %, probed", 1, 290, 10, drift="slow", cv=0.15, probed=True),
+    Case("demo 180/s, 20% slower for 25 s", 1, 180, 10, drift="warms up", cv=0.2),
+    Case("demo 180/s, 35% slower for 25 s", 1, 180, 10, drift="warms up", cv=0.35),
+    Case("demo 180/s, quick drift 9%, probed", 1, 180, 10, "bursty", drift="quick", cv=0.09, probed=True),
+    Case("demo 290/s, slow drift 15%, probed", 1, 290, 10, drift="slow", cv=0.15, probed=True),
 )
 
 

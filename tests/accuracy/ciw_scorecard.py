@@ -156,10 +156,10 @@ def agreement_lines(repeat: int, first_seed: int) -> Lines:
         differ += bool(ttest_ind(theirs, ours, equal_var=False).pvalue < 0.01)
     how = f"M/M/4, ρ = {LOAD}, {RUNS} runs of {RUN_S} s"
     made: Lines = [
-        Line("", f"{name} {how}: 95 % interval of the mean response holds Erlang's", count, repeat, repeat, "≥", 0.93)
+        Line("", f"{name} {how}: 95% interval of the mean response holds Erlang's", count, repeat, repeat, "≥", 0.93)
         for name, count in held.items()
     ]
-    return [*made, Line("", f"ciw's and our {how}: called different at 1 %", differ, repeat, repeat, "≤", 0.01)]
+    return [*made, Line("", f"ciw's and our {how}: called different at 1%", differ, repeat, repeat, "≤", 0.01)]
 
 
 def sojourn_quantile(share: float, *spare_per_s: float) -> float:

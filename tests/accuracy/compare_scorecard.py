@@ -40,7 +40,7 @@ class Row:
 
     @property
     def met(self) -> bool | None:
-        """Whether the Wilson 95 % interval does not exclude the target."""
+        """Whether the Wilson 95% interval does not exclude the target."""
         interval = wilson_interval(self.hits, self.trials)
         if self.target is None:
             return None
@@ -56,8 +56,8 @@ class Row:
 
     def __str__(self) -> str:
         interval = wilson_interval(self.hits, self.trials)
-        rate = f"{100 * self.hits / self.trials:.1f} % ({100 * interval.low:.1f} to {100 * interval.high:.1f})"
-        goal = "" if self.target is None else f"{self.sign} {100 * self.target:g} %"
+        rate = f"{100 * self.hits / self.trials:.1f}% ({100 * interval.low:.1f} to {100 * interval.high:.1f})"
+        goal = "" if self.target is None else f"{self.sign} {100 * self.target:g}%"
         verdict = {True: "met", False: "MISSED", None: ""}[self.met]
         return f"| {self.name} | {rate} | {self.trials} | {goal} | {verdict} |"
 
@@ -95,7 +95,7 @@ def pairs(draw: np.random.Generator, count: int, effect: float, scatter: Draw, d
 def single(
     name: str, count: int, effect: float, scatter: Draw, repetitions: int, first_seed: int = 2026, **wanted: Any
 ) -> Row:
-    """How often one comparison of `count` pairs, tested at 1 %, calls B other than A."""
+    """How often one comparison of `count` pairs, tested at 1%, calls B other than A."""
     draw = np.random.default_rng([first_seed, count, round(1e4 * effect)])
     drift = wanted.pop("drift", 0.0)
     hits = 0
@@ -122,7 +122,7 @@ def sets(
 
 
 def bootstrap(name: str, count: int, repetitions: int, first_seed: int = 0) -> Row:
-    """False alarms of a percentile bootstrap over pairs at nominally 1 %, for comparison."""
+    """False alarms of a percentile bootstrap over pairs at nominally 1%, for comparison."""
     draw = np.random.default_rng([first_seed, 11 * count])
     hits = 0
     for _ in range(repetitions):
@@ -135,7 +135,7 @@ def bootstrap(name: str, count: int, repetitions: int, first_seed: int = 0) -> R
 
 
 def pooled(name: str, repetitions: int, first_seed: int = 0) -> Row:
-    """False alarms of Mann and Whitney's test on the requests of 10 runs of each pooled, run noise 2 %, at 1 %."""
+    """False alarms of Mann and Whitney's test on the requests of 10 runs of each pooled, run noise 2%, at 1%."""
     from scipy.stats import mannwhitneyu
 
     draw = np.random.default_rng([first_seed, 13])
@@ -205,7 +205,7 @@ def reports(
 
 
 def layers(name: str, rounds: int, repetitions: int, first_seed: int = 0, **wanted: Any) -> Row:
-    """How often all shares of whole/orm/static (50, 30, 20 %) lie in their simultaneous 95 % intervals."""
+    """How often all shares of whole/orm/static (50, 30, 20%) lie in their simultaneous 95% intervals."""
     draw = np.random.default_rng([first_seed, 19])
     truth = np.array([0.5, 0.3, 0.2])
     hits = 0
@@ -241,7 +241,7 @@ def calls(repetitions: int, first_seed: int = 0) -> Iterator[partial[Row]]:
             )
     yield partial(
         single,
-        "C1 A/A alarm, session drifts by 5 %, 10 pairs",
+        "C1 A/A alarm, session drifts by 5%, 10 pairs",
         10,
         0.0,
         normal(0.02),
@@ -258,11 +258,11 @@ def calls(repetitions: int, first_seed: int = 0) -> Iterator[partial[Row]]:
     yield partial(
         reports, "C1 A/A any alarm in a report, 5 levels, 10 operations", 10, 5, 10, 0.0, few, "alarm", **family, **seed
     )
-    yield partial(single, "C2 5 % slower found, 10 pairs", 10, 0.05, normal(0.02), repetitions, **power, **seed)
-    yield partial(single, "C2 2 % slower found, 40 pairs", 40, 0.02, normal(0.02), repetitions, **power, **seed)
+    yield partial(single, "C2 5% slower found, 10 pairs", 10, 0.05, normal(0.02), repetitions, **power, **seed)
+    yield partial(single, "C2 2% slower found, 40 pairs", 40, 0.02, normal(0.02), repetitions, **power, **seed)
     yield partial(
         single,
-        "C2 5 % slower found, 10 pairs, session drifts by 5 %",
+        "C2 5% slower found, 10 pairs, session drifts by 5%",
         10,
         0.05,
         normal(0.02),
@@ -270,17 +270,17 @@ def calls(repetitions: int, first_seed: int = 0) -> Iterator[partial[Row]]:
         drift=0.05,
         **seed,
     )
-    yield partial(single, "C2 5 % slower found, 10 pairs, heavy tails", 10, 0.05, heavy(0.02), repetitions, **seed)
+    yield partial(single, "C2 5% slower found, 10 pairs, heavy tails", 10, 0.05, heavy(0.02), repetitions, **seed)
     yield partial(
-        single, "C2 5 % slower found, 10 pairs, 1 run in 10 a fifth slower", 10, 0.05, spiked(0.02), repetitions, **seed
+        single, "C2 5% slower found, 10 pairs, 1 run in 10 a fifth slower", 10, 0.05, spiked(0.02), repetitions, **seed
     )
-    yield partial(sets, "C2 5 % slower found, 10 runs of each that are no pairs", 10, 0.05, 0.02, repetitions, **seed)
+    yield partial(sets, "C2 5% slower found, 10 runs of each that are no pairs", 10, 0.05, 0.02, repetitions, **seed)
     yield partial(
-        reports, "C2 5 % slower found as 1 of 5 declared comparisons, 10 pairs", 10, 5, 0, 0.05, few, "primary", **seed
+        reports, "C2 5% slower found as 1 of 5 declared comparisons, 10 pairs", 10, 5, 0, 0.05, few, "primary", **seed
     )
     yield partial(
         reports,
-        "C2 5 % slower found, exploratory, 55 comparisons, 10 pairs",
+        "C2 5% slower found, exploratory, 55 comparisons, 10 pairs",
         10,
         1,
         18,
@@ -291,7 +291,7 @@ def calls(repetitions: int, first_seed: int = 0) -> Iterator[partial[Row]]:
     )
     yield partial(
         reports,
-        "C1 an alarm where nothing differs, beside a true 5 %, 55 comparisons",
+        "C1 an alarm where nothing differs, beside a true 5%, 55 comparisons",
         10,
         1,
         18,
@@ -300,13 +300,13 @@ def calls(repetitions: int, first_seed: int = 0) -> Iterator[partial[Row]]:
         "wrong",
         **seed,
     )
-    yield partial(reports, "C2 A/A called the same (margin 5 %), 10 pairs", 10, 1, 0, 0.0, few, "same", **seed)
+    yield partial(reports, "C2 A/A called the same (margin 5%), 10 pairs", 10, 1, 0, 0.0, few, "same", **seed)
     yield partial(
         layers, "decompose: all shares in their intervals, 10 rounds", 10, repetitions, sign="≥", target=0.95, **seed
     )
     for count in (10, 20, 40):
-        yield partial(bootstrap, f"C1 peer: percentile bootstrap, A/A alarm at 1 %, {count} pairs", count, few, **seed)
-    yield partial(pooled, "C1 peer: Mann–Whitney on pooled requests, A/A alarm at 1 %", few, **seed)
+        yield partial(bootstrap, f"C1 peer: percentile bootstrap, A/A alarm at 1%, {count} pairs", count, few, **seed)
+    yield partial(pooled, "C1 peer: Mann–Whitney on pooled requests, A/A alarm at 1%", few, **seed)
 
 
 def rows(repetitions: int, first_seed: int = 0) -> Iterator[Row]:
@@ -315,8 +315,8 @@ def rows(repetitions: int, first_seed: int = 0) -> Iterator[Row]:
 
 
 def table(found: Iterable[Row]) -> str:
-    """Markdown; "met" means that the Wilson 95 % interval does not exclude the target."""
-    head = "| what | rate (Wilson 95 %) | n | target | |\n|---|---|---|---|---|"
+    """Markdown; "met" means that the Wilson 95% interval does not exclude the target."""
+    head = "| what | rate (Wilson 95%) | n | target | |\n|---|---|---|---|---|"
     return "\n".join([head, *map(str, found)])
 
 

@@ -1,6 +1,6 @@
 """The knee of another tool's test, from the file alone: JTL, k6 JSON and Locust history of ten shapes of load.
 
-Truth: N* of a simulated closed queue (imported_shapes.py). Right: the knee that `analyze` tells is within 15 % of it;
+Truth: N* of a simulated closed queue (imported_shapes.py). Right: the knee that `analyze` tells is within 15% of it;
 where it tells a bracket only, its geometric middle stands for the knee. Rules were tuned on the shapes of TUNED and on
 seeds below 1,000; those of KEPT_OUT and the seeds of the scorecard were not looked at meanwhile.
 """
@@ -51,7 +51,7 @@ def line(shape: str, repeat: int, first_seed: int) -> Lines:
     told = [(knee, truth) for knee, truth in found if knee is not None]
     near = sum(abs(knee / truth - 1) <= WITHIN for knee, truth in told)
     kept = ", kept out of tuning" if shape in KEPT_OUT else ""
-    what = f"imported (JTL, k6, Locust): {shape}{kept}: knee within 15 % of N*"
+    what = f"imported (JTL, k6, Locust): {shape}{kept}: knee within 15% of N*"
     return [Line("A7", what, near, len(told), len(found), "≥", 0.90, True)]
 
 

@@ -1,12 +1,12 @@
 """Rows of `hold --keep` for the scorecard: is the kept load the one at which the objective just holds, for how much of
 the time is the limit missed, and does a target that collapses stay away from its collapse?
 
-    K1   the kept load after ten minutes is within 5 % of the truth of M/M/c and of closed M/M/1; its interval holds the
+    K1   the kept load after ten minutes is within 5% of the truth of M/M/c and of closed M/M/1; its interval holds the
          truth, also after four minutes, when many a load still climbs
-    K2   of the time, the limit is missed in at most 45 %; what is kept over all of it misses by at most 1.5 × as many
+    K2   of the time, the limit is missed in at most 45%; what is kept over all of it misses by at most 1.5 × as many
          requests as are allowed
-    K3   a target that loses half of its capacity is relieved within 5 s, and its new load found within 10 %
-    K4   a target that collapses is overloaded for at most 5 % of the time
+    K3   a target that loses half of its capacity is relieved within 5 s, and its new load found within 10%
+    K4   a target that collapses is overloaded for at most 5% of the time
     K5   a kept load that falls is said to fall, and a steady one is not
 """
 
@@ -105,9 +105,9 @@ def _kept(case: Case, repeat: int, first_seed: int) -> Lines:
     short = f"{case.name}, {case.objective}, {SHORT_S // 60} min: interval holds it"
     return [
         Line("K1", short, sum(map(holds, early)), len(early), repeat, "≥", allowed, must_answer=False),
-        line("K1", "kept load within 5 %", lambda keep: abs(keep["level"] / truth - 1) <= 0.05, "≥", allowed),
+        line("K1", "kept load within 5%", lambda keep: abs(keep["level"] / truth - 1) <= 0.05, "≥", allowed),
         line("K1", "interval holds it", holds, "≥", allowed),
-        line("K2", "limit missed in ≤ 45 % of the time", lambda keep: keep["violated_share"] <= 0.45, "≥", allowed),
+        line("K2", "limit missed in ≤ 45% of the time", lambda keep: keep["violated_share"] <= 0.45, "≥", allowed),
         line("K2", "≤ 1.5 × as many bad as allowed", lambda keep: _ratio(keep) <= 1.5, "≥", allowed),
         line("K5", "said to drift", lambda keep: bool(keep["drift"] and keep["drift"]["drifts"]), "≤", 0.05),
     ]
@@ -122,7 +122,7 @@ def _falls(repeat: int, first_seed: int) -> Lines:
     speeds = 1 - 0.3 * np.arange(1000) / SECONDS
     keeps = [keep_of(OpenQueue(1, 0.01, first_seed + seed, speeds=speeds), P95) for seed in range(repeat)]
     found = sum(bool(keep["drift"] and keep["drift"]["drifts"] and keep["drift"]["share"] < 0) for keep in keeps)
-    return [Line("K5", "M/M/1 that slows by 30 % in 10 min: said to fall", found, repeat, repeat, "≥", 0.90)]
+    return [Line("K5", "M/M/1 that slows by 30% in 10 min: said to fall", found, repeat, repeat, "≥", 0.90)]
 
 
 def _halved(repeat: int, first_seed: int) -> Lines:
@@ -134,7 +134,7 @@ def _halved(repeat: int, first_seed: int) -> Lines:
     what = "M/M/1 that loses half of its capacity"
     return [
         Line("K3", f"{what}: load cut within 5 s", quick, repeat, repeat, "≥", 0.95),
-        Line("K3", f"{what}: new load within 10 % in the last 150 s", found, repeat, repeat, "≥", 0.90),
+        Line("K3", f"{what}: new load within 10% in the last 150 s", found, repeat, repeat, "≥", 0.90),
     ]
 
 
@@ -146,7 +146,7 @@ def _collapses(name: str, make: Callable[[int], Any], repeat: int, first_seed: i
         calm += sum(wait > 1.0 for wait in unfinished_s) <= 0.05 * len(unfinished_s)
         few += len([one for one in run.keeper.overloads if one.second >= 60]) <= 4
     return [
-        Line("K4", f"{name}: a second of work waits in ≤ 5 % of the time", calm, repeat, repeat, "≥", 0.95),
+        Line("K4", f"{name}: a second of work waits in ≤ 5% of the time", calm, repeat, repeat, "≥", 0.95),
         Line("K4", f"{name}: ≤ 4 overloads in 9 min", few, repeat, repeat, "≥", 0.95),
     ]
 

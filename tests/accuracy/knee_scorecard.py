@@ -70,7 +70,7 @@ def lines(repeat: int, first_seed: int) -> Lines:
                 return made
             told = [one for one in found if one is not None]
             near = sum(abs(one / TRUTH - 1) <= WITHIN for one in told)
-            what = f"{name}knee within 10 % of N* = {TRUTH:g}, 12 levels in {spacing} up to {reach:g} N*"
+            what = f"{name}knee within 10% of N* = {TRUTH:g}, 12 levels in {spacing} up to {reach:g} N*"
             made.append(Line("A5", what, near, len(told), repeat, "≥", None if name else 0.90, not name))
     return made
 

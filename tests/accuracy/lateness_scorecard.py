@@ -59,11 +59,11 @@ LATE: dict[str, tuple[Late, bool]] = {
     "exponential": (_always, True),
     "log-normal": (lambda random, count, at: np.exp(0.7 * random.standard_normal(count)), True),
     "in 1 of 50 turns": (_turns(0.02), True),
-    "in 40 % of the seconds": (_seconds, True),
-    "from 60 % of the load on": (_from(0.6), True),
-    "from 80 % of the load on": (_from(0.8), True),
-    "from 90 % of the load on": (_from(0.9), False),
-    "in 45 % of the turns": (_turns(0.45), False),
+    "in 40% of the seconds": (_seconds, True),
+    "from 60% of the load on": (_from(0.6), True),
+    "from 80% of the load on": (_from(0.8), True),
+    "from 90% of the load on": (_from(0.9), False),
+    "in 45% of the turns": (_turns(0.45), False),
 }
 LAWS: dict[str, Callable[[float], float]] = {
     "constant": lambda volume: RESPONSE_MS,
@@ -113,7 +113,7 @@ def _snapshot(second: int, ticks: Array) -> Snapshot:
 
 
 def most_that_passes(law: Callable[[float], float], late: Late, seed: int) -> float:
-    """The greatest scale in ms at which such a load is called valid, within 2 %; MOST where all are."""
+    """The greatest scale in ms at which such a load is called valid, within 2%; MOST where all are."""
     return _bisected(lambda scale_ms: load(law, late, scale_ms, seed).valid)
 
 
@@ -224,7 +224,7 @@ HOW_LATE = {"in stalls": in_stalls, "in the second half": in_second_half, "expon
 
 
 def drain_lines(late_s: float, how: str, goal: bool, repeat: int, first_seed: int, seconds: int = 600) -> Lines:
-    """Is the verdict the same as without? Consumers with 1 % too much to do, nearly enough time, and a slow one."""
+    """Is the verdict the same as without? Consumers with 1% too much to do, nearly enough time, and a slow one."""
     same = 0
     cases = ((200.0, 1.01), (200.0, 0.95), (20.0, 0.95), (50.0, 1.02))
     for seed in range(first_seed, first_seed + repeat):

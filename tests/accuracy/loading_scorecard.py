@@ -1,7 +1,7 @@
 """What `grow` says of a long load: cliffs found and invented, and how long all of it takes.
 
-A load is a series of windows of equal time; the cost of an item follows a law of the volume, times a scatter of 5 %
-a window (AR(1)) and, for the forecast, a pace of the machine that wanders by 3 % over two minutes. The truth of a
+A load is a series of windows of equal time; the cost of an item follows a law of the volume, times a scatter of 5%
+a window (AR(1)) and, for the forecast, a pace of the machine that wanders by 3% over two minutes. The truth of a
 forecast is the sum of what the windows of the whole load took, and not the law's.
 """
 
@@ -45,7 +45,7 @@ def with_cliff(law: Law, at: float, rise: float) -> Law:
 
 
 def found_lines(rise: float, count: int, memory: float, goal: bool, repeat: int, first_seed: int) -> Lines:
-    """Is a cliff found where it is, give or take 2.5 % of the windows? It comes between a quarter and three quarters of
+    """Is a cliff found where it is, give or take 2.5% of the windows? It comes between a quarter and three quarters of
     the time that the load would take without it; the laws take turns."""
     laws, hits = list(LAWS.values()), 0
     for seed in range(repeat):
@@ -74,7 +74,7 @@ def false_lines(name: str, law: Law, memory: float, goal: bool, repeat: int, fir
 
 
 def forecast_lines(name: str, law: Law, share: float, goal: bool, repeat: int, first_seed: int) -> Lines:
-    """Does the 90 % interval of the whole time, made when a share of the items was there, hold it?"""
+    """Does the 90% interval of the whole time, made when a share of the items was there, hold it?"""
     told, held, widths = 0, 0, []
     for seed in range(repeat):
         random = np.random.default_rng([first_seed + seed, 10])
@@ -89,7 +89,7 @@ def forecast_lines(name: str, law: Law, share: float, goal: bool, repeat: int, f
         held += bool(ahead.low_s <= took.sum() <= ahead.high_s)
         widths.append((ahead.high_s - ahead.low_s) / 2 / took.sum())
     wide = percent(float(np.median(widths))) if widths else "–"
-    what = f"{name}, at {share:.0%} of the items: 90 % interval holds the whole time (median ± {wide})"
+    what = f"{name}, at {share:.0%} of the items: 90% interval holds the whole time (median ± {wide})"
     return [Line("D1", what, held, told, repeat, "≥", 0.90 if goal else None, goal)]
 
 
@@ -117,5 +117,5 @@ def jobs(scale: float, first_seed: int) -> Iterator[Job]:
             run = partial(forecast_lines, name, LAWS[name][1], share, True, fewer, first_seed)
             yield Job(f"D1 forecast {name} at {share:.0%}", run)
     ahead = with_cliff(LAWS["constant"][1], 0.6 * ITEMS, 0.5)
-    name = "constant, and a cliff of +50 % at 60 %"
+    name = "constant, and a cliff of +50% at 60%"
     yield Job(f"D1 forecast {name}", partial(forecast_lines, name, ahead, 0.25, False, fewer, first_seed))

@@ -1,4 +1,4 @@
-"""How often are the long runs' conclusions right? Seeded simulations of known truth, as a table with Wilson 95 %
+"""How often are the long runs' conclusions right? Seeded simulations of known truth, as a table with Wilson 95%
 intervals.
 
     PYTHONPATH=python:tests/accuracy python tests/accuracy/longrun_scorecard.py --repeat 200 [--only D3]
@@ -38,7 +38,7 @@ LEAST, MOST = "≥", "≤"
 @dataclass(frozen=True)
 class Cell:
     """One line of the table: `trial(seed)`, the share of right answers wanted (None: only published), whether that is a
-    least or a most, and whether at least 90 % of the trials must give an answer."""
+    least or a most, and whether at least 90% of the trials must give an answer."""
 
     goal: str
     name: str
@@ -151,7 +151,7 @@ LAWS: dict[str, tuple[str, Callable[[Array], Array]]] = {
 
 
 def noisy(law: Callable[[Array], Array], sizes: Array, seed: int) -> Array:
-    """Costs with 5 % scatter."""
+    """Costs with 5% scatter."""
     return law(sizes) * np.exp(0.05 * np.random.default_rng(seed).standard_normal(sizes.size))
 
 
@@ -195,7 +195,7 @@ def best_possible_family(sizes: Array) -> Trial:
 
 
 def near_at_four_times(law: Callable[[Array], Array], sizes: Array) -> Trial:
-    """Is the extrapolation to four times the greatest volume within 15 %, if it is not refused?"""
+    """Is the extrapolation to four times the greatest volume within 15%, if it is not refused?"""
     at = 4 * float(sizes.max())
     truth = float(law(np.array([at]))[0])
 
@@ -208,8 +208,8 @@ def near_at_four_times(law: Callable[[Array], Array], sizes: Array) -> Trial:
 
 
 def told_to_grow(rise: float, windows: int = 20) -> Trial:
-    """Is a cost that rises by that share over a load told to grow, and one that does not never? 2 % scatter, on a host
-    whose pace wanders by 3 % with a memory of twenty windows."""
+    """Is a cost that rises by that share over a load told to grow, and one that does not never? 2% scatter, on a host
+    whose pace wanders by 3% with a memory of twenty windows."""
 
     def trial(seed: int) -> bool | None:
         volume = np.linspace(5_000, 26_000, windows)
@@ -237,7 +237,7 @@ def found_behind(rate_per_s: float, load: float, seconds: int = 600) -> Trial:
 
 
 def true_period(period_s: float, width_s: int, memory: float, seconds: int, height: float = 2.0) -> Trial:
-    """Is a pulse of `height` standard deviations found with its period within 2 %?"""
+    """Is a pulse of `height` standard deviations found with its period within 2%?"""
 
     def trial(seed: int) -> bool | None:
         found = periodic_pulse(pulses(period_s, width_s, memory, seconds, height, seed))
@@ -256,12 +256,12 @@ def pulses(period_s: float, width_s: int, memory: float, seconds: int, height: f
     return series
 
 
-# Noise of AR(1) 0.5 and 300 s exceeds it in 1 % of runs, for one width and with the true parameters (400 runs).
+# Noise of AR(1) 0.5 and 300 s exceeds it in 1% of runs, for one width and with the true parameters (400 runs).
 BEST_BORDER = 4.4
 
 
 def best_possible_pulse(period_s: float, width_s: int, memory: float, seconds: int, height: float = 2.0) -> Trial:
-    """The most that can be found, at 1 %: a matched filter by one who knows the noise and the form of the pulse."""
+    """The most that can be found, at 1%: a matched filter by one who knows the noise and the form of the pulse."""
     form = np.concatenate(([1.0], np.full(width_s - 1, 1 - memory), [-memory]))
 
     def trial(seed: int) -> bool | None:
@@ -329,7 +329,7 @@ def called_steady(memory: float, seconds: int = 600) -> Trial:
 
 
 def best_possible_drift(share: float, memory: float, seconds: int = 600, scatter: float = 0.15) -> Trial:
-    """The most that can be found: generalised least squares at 1 % by one who knows the memory, the scatter and the
+    """The most that can be found: generalised least squares at 1% by one who knows the memory, the scatter and the
     drift's form, and not the mean."""
     keep = math.sqrt(1 - memory**2)
     form = np.log1p(share * np.arange(seconds) / seconds)
@@ -352,15 +352,15 @@ def cells() -> Iterator[Cell]:
     yield from drift_cells()
     yield from quantile_cells()
     yield from growth_cells()
-    yield Cell("D2", "200 items/s, 1 % overload, 10 min: found", found_behind(200, 1.01), 0.95)
-    yield Cell("D2", "1,000 items/s, 1 % overload, 10 min: found", found_behind(1000, 1.01), 0.95)
-    yield Cell("D2", "50 items/s, 2 % overload, 10 min: found", found_behind(50, 1.02), 0.95)
+    yield Cell("D2", "200 items/s, 1% overload, 10 min: found", found_behind(200, 1.01), 0.95)
+    yield Cell("D2", "1,000 items/s, 1% overload, 10 min: found", found_behind(1000, 1.01), 0.95)
+    yield Cell("D2", "50 items/s, 2% overload, 10 min: found", found_behind(50, 1.02), 0.95)
     yield Cell("D2", "200 items/s, ρ = 0.95: called behind", found_behind(200, 0.95), 0.01, MOST)
     yield Cell("D2", "20 items/s, ρ = 0.95: called behind", found_behind(20, 0.95), 0.01, MOST)
     for memory in (0.0, 0.5):
         for period, width, seconds in ((190, 20, 600), (97, 10, 300), (60, 5, 600), (600, 60, 1800)):
             cycles = f"{seconds // period} cycles, {width} s every {period} s"
-            name = f"2 σ, {cycles}, AR(1) {memory:g}: period ± 2 %"
+            name = f"2 σ, {cycles}, AR(1) {memory:g}: period ± 2%"
             yield Cell("D3", name, true_period(period, width, memory, seconds), 0.90)
     best = best_possible_pulse(97, 10, 0.5, 300)
     yield Cell("D3", "best possible: 2 σ, 3 cycles, 10 s every 97 s, AR(1) 0.5: found", best)
@@ -376,15 +376,15 @@ def drift_cells() -> Iterator[Cell]:
     """A6. An AR(1) of 0.8 is well-posed only where the best possible test finds the drift."""
     for memory, seconds in ((0.0, 600), (0.5, 600), (0.8, 600), (0.8, 1800)):
         posed = (memory, seconds) != (0.8, 600)
-        how = f"15 % scatter, AR(1) {memory:g}"
+        how = f"15% scatter, AR(1) {memory:g}"
         found = drifts(0.2, memory, seconds)
-        yield Cell("A6", f"+20 % over {seconds:,} s, {how}: flagged", found, 0.95, well_posed=posed)
+        yield Cell("A6", f"+20% over {seconds:,} s, {how}: flagged", found, 0.95, well_posed=posed)
         yield Cell(
             "A6", f"no drift, {seconds:,} s, AR(1) {memory:g}: flagged", drift_alarm(memory, seconds), 0.02, MOST
         )
         yield Cell("A6", f"no drift, {seconds:,} s, AR(1) {memory:g}: called steady", called_steady(memory, seconds))
         best = best_possible_drift(0.2, memory, seconds)
-        yield Cell("A6", f"best possible: +20 % over {seconds:,} s, {how}: flagged", best)
+        yield Cell("A6", f"best possible: +20% over {seconds:,} s, {how}: flagged", best)
 
 
 def quantile_cells() -> Iterator[Cell]:
@@ -413,9 +413,9 @@ def growth_cells() -> Iterator[Cell]:
             yield Cell("D1", f"{name}, {label}: right family", right_family(family, law, sizes), 0.90)
         for name, (_, law) in LAWS.items():
             near = near_at_four_times(law, sizes)
-            yield Cell("D1", f"{name}, {label}: 4 × within 15 %", near, 0.90, well_posed=False)
+            yield Cell("D1", f"{name}, {label}: 4 × within 15%", near, 0.90, well_posed=False)
     for rise in (0.0, 0.3):
-        name = f"a cost that rises by {rise:.0%} over one load, on a host that wanders by 3 %: grows or not"
+        name = f"a cost that rises by {rise:.0%} over one load, on a host that wanders by 3%: grows or not"
         yield Cell("D1", name, told_to_grow(rise), 0.95)
     family, law = LAWS["5 + n/2000"]
     yield Cell("D1", "5 + n/2000, 5 sizes once: among the likely families", likely_family(family, law, five))

@@ -2,9 +2,9 @@
 
     PYTHONPATH=python:tests/accuracy python tests/accuracy/model_scorecard.py --repetitions 500
 
-A3: throughput by the universal scalability law with 2 % scatter at 8 levels (contention and coherency drawn anew each
-time), measured to a share of its peak. F1: utilisation at 8 levels up to 60 % of a resource with a point of scatter,
-extrapolated to 90 %. An error row counts trials within the target's error, so that 90 % of them is the target at p90;
+A3: throughput by the universal scalability law with 2% scatter at 8 levels (contention and coherency drawn anew each
+time), measured to a share of its peak. F1: utilisation at 8 levels up to 60% of a resource with a point of scatter,
+extrapolated to 90%. An error row counts trials within the target's error, so that 90% of them is the target at p90;
 coverage counts answered trials, and the answers have rows of their own.
 """
 
@@ -87,9 +87,7 @@ def peer_rows(share: float, repetitions: int, first_seed: int = 0) -> Iterator[R
     """How near the peer comes."""
     made = laws(share, repetitions, first_seed=first_seed)
     close = sum(abs(plain_fit(levels, seen) / truth - 1) <= 0.03 for levels, seen, truth in made)
-    yield Row(
-        f"A3 peer: least-squares fit, USL peak within 3 %, measured to {share:g} of its level", close, repetitions
-    )
+    yield Row(f"A3 peer: least-squares fit, USL peak within 3%, measured to {share:g} of its level", close, repetitions)
 
 
 def peak_rows(share: float, repetitions: int, first_seed: int = 0) -> Iterator[Row]:
@@ -99,7 +97,7 @@ def peak_rows(share: float, repetitions: int, first_seed: int = 0) -> Iterator[R
     name = f"measured to {share:g} of its level"
     if share > 1:
         close = sum(abs((fit.peak_per_s or math.inf) / truth - 1) <= 0.03 for fit, truth in fits)
-        yield Row(f"A3 USL peak within 3 %, {name}", close, repetitions, **AT_LEAST_90)
+        yield Row(f"A3 USL peak within 3%, {name}", close, repetitions, **AT_LEAST_90)
         yield Row(
             f"A3 answered as a measured peak, {name}",
             sum(f.told and f.reached for f, _ in fits),
@@ -197,7 +195,7 @@ def parts(n: int, first_seed: int = 0) -> Iterator[tuple[str, Callable[[], Itera
     for share in (0.5, 1.0, 2.0):
         yield f"A3 corner to {share:g}", partial(corner_rows, share, max(20, n // 4), **seed)
     yield "F1 constant", partial(demand_rows, 0.0, 0.05, n, **seed)
-    yield "F1 +15 %", partial(demand_rows, 0.15, 0.08, n, **seed)
+    yield "F1 +15%", partial(demand_rows, 0.15, 0.08, n, **seed)
     for rise, more in ((0.30, {}), (-0.10, {}), (0.15, {"top": 0.4}), (0.15, {"count": 4})):
         yield f"F1 {rise:+.0%} {more}", partial(demand_rows, rise, 0.08, n, goal=False, **more, **seed)
 

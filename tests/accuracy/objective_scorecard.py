@@ -1,8 +1,8 @@
 """Objectives: how often "met" and "violated" are wrong, how seldom nothing is said, and how many samples it takes.
 
-Independent values: the share above the limit is what is allowed (an error either way at 1 %), or a multiple of it; the
+Independent values: the share above the limit is what is allowed (an error either way at 1%), or a multiple of it; the
 sequential test is asked after each value. The best possible test knows that multiple: Wald's one-sided likelihood ratio
-with the lowest border that is wrong in at most 1 %, by exact sums (Wald 1945; Lorden 1970: no other stops earlier).
+with the lowest border that is wrong in at most 1%, by exact sums (Wald 1945; Lorden 1970: no other stops earlier).
 
 Requests of a queue: M/M/1 in virtual time (Lindley's recursion), from its steady state, whose response times are
 exponential, so that the limit of any share is known. Errors are counted of all trials, where the true share is twice or
@@ -75,7 +75,7 @@ def passed(share: float, met: Array, violated: Array) -> tuple[float, float, flo
 
 @cache
 def best_possible(allowed: float, multiple: float) -> float:
-    """Mean number of values of the one-sided test that knows the share and errs in at most 1 %."""
+    """Mean number of values of the one-sided test that knows the share and errs in at most 1%."""
     share, most = min(1 - 1e-9, allowed * multiple), round(150 / allowed)
     up = share > allowed
     over = math.log(share / allowed) if share else -math.inf

@@ -41,7 +41,7 @@ def lines(repeat: int, first_seed: int) -> Lines:
         print("apache-otava is not installed, its rows are left out: make accuracy installs it into target/otava")
         return []
     made: Lines = []
-    for share, what in ((0.2, "+20 % over 600 s, 15 % scatter"), (0.0, "no drift, 600 s")):
+    for share, what in ((0.2, "+20% over 600 s, 15% scatter"), (0.0, "no drift, 600 s")):
         for memory in (0.0, 0.5, 0.8):
             seconds = [drifting(share, memory, 600, first_seed + seed) for seed in range(repeat)]
             cut = 600 // MOST_BLOCKS * MOST_BLOCKS

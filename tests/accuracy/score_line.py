@@ -16,7 +16,7 @@ Verdict = Literal["met", "missed", "no answer", ""]
 @dataclass(frozen=True)
 class Line:
     """`hits` right of `answered` of `trials`. `sign` "≥" or "≤" the share `target`, None where it is only published;
-    `must_answer`: a well-posed cell, in which at least 90 % of the trials must give an answer."""
+    `must_answer`: a well-posed cell, in which at least 90% of the trials must give an answer."""
 
     goal: str
     what: str
@@ -29,7 +29,7 @@ class Line:
 
     @property
     def verdict(self) -> Verdict:
-        """ "met": neither interval (Wilson, 95 %) excludes its target; "no answer": no trial answered in a cell that
+        """ "met": neither interval (Wilson, 95%) excludes its target; "no answer": no trial answered in a cell that
         need not, so that there is nothing to judge; "" without a target."""
         if self.target is None:
             return ""
@@ -50,15 +50,15 @@ class Line:
         told = f"{self.answered} of {self.trials}"
         if self.answered < self.trials:
             told += f", {percent(self.answered / self.trials)} ({percent(answers.low)} to {percent(answers.high)})"
-        target = "" if self.target is None else f"{self.sign} {100 * self.target:g} %"
+        target = "" if self.target is None else f"{self.sign} {100 * self.target:g}%"
         if target and self.must_answer:
-            target += ", answers ≥ 90 %"
+            target += ", answers ≥ 90%"
         return [self.goal, self.what, target, rate, told, self.verdict]
 
 
 @dataclass(frozen=True)
 class Ratio:
-    """A ratio of two means with its 95 % interval over `trials`; at most `target` is wanted."""
+    """A ratio of two means with its 95% interval over `trials`; at most `target` is wanted."""
 
     goal: str
     what: str
@@ -77,7 +77,7 @@ class Ratio:
     def cells(self) -> list[str]:
         """The cells of the table's row."""
         rate = f"{percent(self.value)} ({percent(self.low)} to {percent(self.high)}, bootstrap)"
-        return [self.goal, self.what, f"≤ {100 * self.target:g} %", rate, f"{self.trials}", self.verdict]
+        return [self.goal, self.what, f"≤ {100 * self.target:g}%", rate, f"{self.trials}", self.verdict]
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class Job:
 
 
 def percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
+    return f"{100 * share:.1f}%"
 
 
 def print_rows(jobs: Callable[[float, int], Iterable[Job]], description: str | None) -> None:

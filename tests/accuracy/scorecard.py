@@ -51,7 +51,7 @@ MODULES = (
 PAGE = Path(__file__).parents[2] / "docs" / "accuracy.md"
 FIRST_SEED = 40_000
 COMPARISONS, LONG_RUNS = 5000, 300
-COLUMNS = ["goal", "what", "target", "rate (95 %)", "answered", ""]
+COLUMNS = ["goal", "what", "target", "rate (95%)", "answered", ""]
 
 
 def comparisons(scale: float, first_seed: int) -> Iterator[Job]:
@@ -114,8 +114,8 @@ def page_text(lines: Lines, command: str, took_s: float, first_seed: int, worker
             "Made by `make accuracy`, which simulates anew and rewrites this page. Every line is a set of seeded",
             "simulations whose truth is known: queues in virtual time behind the protocol of the engine (ours, and",
             "*ciw's*, a simulator by others), series and runs with planted faults; what is measured in real time says",
-            "so. Rates are of the trials that gave an answer, with Wilson's 95 % interval; *answered* counts those,",
-            "the others said “cannot tell” or that the bracket stays wider. *Answers ≥ 90 %* marks every well-posed",
+            "so. Rates are of the trials that gave an answer, with Wilson's 95% interval; *answered* counts those,",
+            "the others said “cannot tell” or that the bracket stays wider. *Answers ≥ 90%* marks every well-posed",
             "cell, whether or not a trial was refused: as many must answer there (by the same rule). Where it is",
             "missing, each trial has an answer by construction, or “cannot tell” is a right answer too. *Met*: the",
             "interval does not exclude the target, and well-posed cells answer. *No answer*: no trial answered in a",

@@ -67,7 +67,7 @@ class OpenQueue:
     pause at the start of each such period; `thrash_wait_s`, `thrash_factor`: what has waited for longer takes so many
     times the work; `dies_at_s`: from then on nothing is ever answered (`dead_mode` "hang") or everything fails at once
     ("errors"); `interrupt_at_s` raises KeyboardInterrupt, as Ctrl-C would; `speeds`: of the host in each
-    second (the probe of it, `sample`, errs by 3 % and is less sensitive than the target), 1 without; `idle_reads`: what
+    second (the probe of it, `sample`, errs by 3% and is less sensitive than the target), 1 without; `idle_reads`: what
     that probe reads of a core that idles, less than 1 as such a core wakes up cold.
     """
 

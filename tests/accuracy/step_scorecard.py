@@ -3,7 +3,7 @@
 M/M/1 and M/M/4 with a capacity of 300/s in virtual time, of which the search knows the plateau of before. The work of a
 request grows (or shrinks) in a straight line by `share` within the measured seconds. A step that is not called good is
 right: it is unsteady, falls behind, or is undecided, and is held again in each case. A change of a fifth within 30 s is
-only published: at 90 requests/s even a straight line through the seconds, at 1 %, shows it in 28 % of steps.
+only published: at 90 requests/s even a straight line through the seconds, at 1%, shows it in 28% of steps.
 
 A1 in a step that nothing else is known beside: looked at each second from 10 s on, up to 60 s, is a level above the
 capacity called good by its own queue, and how soon is one below?

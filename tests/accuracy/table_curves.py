@@ -1,4 +1,4 @@
-"""Tables of levels whose saturation is known: curves drawn at random, some of their levels, and noise of 1 to 5 %.
+"""Tables of levels whose saturation is known: curves drawn at random, some of their levels, and noise of 1 to 5%.
 
 Truth: N*, where the asymptotes meet (Lazowska et al. 1984, ch. 5): the most that the target ever does ÷ what one user
 brings at light load. Curves: the asymptotic bounds themselves, exact machine repair (M/M/c//N with think time), and the
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from plimsoll.stats.throughput.flattening import PLATEAU_SHARE, Flattening, flattening
 
 CURVES = ("bounds", "queue", "usl")
-SLACK = 1.05  # a level so little beyond N* is no wrong answer: noise of 5 % hides it
+SLACK = 1.05  # a level so little beyond N* is no wrong answer: noise of 5% hides it
 Bracket = tuple[float | None, float | None]
 Rule = Callable[[Sequence[float], Sequence[float]], Bracket | None]
 
@@ -106,7 +106,7 @@ def told_of_arrivals(levels: Sequence[float], per_s: Sequence[float]) -> Bracket
 
 
 def below_the_plateau(levels: Sequence[float], per_s: Sequence[float]) -> Bracket | None:
-    """The rule until November 2026: not carried from the lowest level that reaches 95 % of the most, carried up to the
+    """The rule until November 2026: not carried from the lowest level that reaches 95% of the most, carried up to the
     one before; nothing is saturated where throughput still rises at the end."""
     found = flattening(levels, per_s, one_is_alone=True)
     if not isinstance(found, Flattening):

@@ -39,8 +39,8 @@ def test_the_true_capacity_lies_in_a_narrow_bracket(name: str):
     (
         "drift",
         "first_seed",
-    ),  # of 120 searches each, 93 % hold it and 88 % are narrow: 20 of them may be fewer by chance
-    [("quick drift 9 %, probed", 9000), ("slow drift 9 %, probed", 4000), ("quick drift 9 %, idle cores", 4000)],
+    ),  # of 120 searches each, 93% hold it and 88% are narrow: 20 of them may be fewer by chance
+    [("quick drift 9%, probed", 9000), ("slow drift 9%, probed", 4000), ("quick drift 9%, idle cores", 4000)],
 )
 def test_a_drifting_host_is_told_from_the_target_where_its_speed_is_probed(drift: str, first_seed: int):
     case = next(case for case in CASES if case.name.startswith(f"demo 290/s, {drift}"))
@@ -53,7 +53,7 @@ def test_a_drifting_host_is_told_from_the_target_where_its_speed_is_probed(drift
 
 
 def test_a_drifting_host_that_is_not_probed_leaves_steps_undecided_rather_than_misjudged():
-    case = next(case for case in CASES if case.name == "demo 290/s, quick drift 9 %")
+    case = next(case for case in CASES if case.name == "demo 290/s, quick drift 9%")
     found = [search_once(case, 4000 + seed) for seed in range(RUNS)]
     wrong = [(one.good or 0) > 1 or (one.bad or 9) < 1 for one in found]
     assert sum(wrong) <= 0.2 * RUNS
@@ -197,7 +197,7 @@ def test_confirmations_of_a_few_arrivals_withdraw_nothing():
 
 @pytest.mark.parametrize("per_s", [10, 60])
 def test_brackets_are_about_as_wide_as_is_promised_before(per_s: float):
-    """At 20/s 10 % were promised for five minutes, and 21 % were reached."""
+    """At 20/s 10% were promised for five minutes, and 21% were reached."""
     settings = CapacitySettings(arrivals_per_level_s=1.0, budget_s=300, expected_level=per_s / 2.5)
     widths = [run_capacity(OpenQueue(1, 1 / per_s, seed), settings).bracket.width for seed in range(15)]
     assert 0.6 < float(np.median(widths)) / width_reached(per_s, 300) < 1.7
@@ -215,7 +215,7 @@ def test_one_step_against_a_level_that_two_others_carried_moves_no_bound():
 
 
 def test_a_target_that_ages_within_each_step_is_not_said_to_carry_a_level():
-    speeds = 1 / (1.015 ** np.arange(1000))  # the work of a request grows by 1.5 % a second, by 56 % within a step
+    speeds = 1 / (1.015 ** np.arange(1000))  # the work of a request grows by 1.5% a second, by 56% within a step
     settings = CapacitySettings(arrivals_per_level_s=1.0, step_s=30, budget_s=60, max_level=300)
     result = run_capacity(OpenQueue(4, 4 / 1000, 5, speeds=speeds), settings)
     assert result.bracket.good is None
@@ -291,7 +291,7 @@ def test_a_closed_workload_finds_where_throughput_stops_rising():
     source = ClosedQueue(1, 0.01, think_s=0.5, seed=3)
     assert isinstance(source, LoadSource)
     result = run_capacity(source, CapacitySettings(budget_s=1800, step_s=30))
-    # Machine repair model, S = 10 ms, Z = 0.5 s: 95 % of the plateau of 100/s is reached at 54 users.
+    # Machine repair model, S = 10 ms, Z = 0.5 s: 95% of the plateau of 100/s is reached at 54 users.
     assert 45 <= result.bracket.good <= 54 <= result.bracket.bad <= 65
 
 
@@ -340,7 +340,7 @@ def test_a_closed_search_confirms_its_level_and_holds_the_expected_one():
 
 
 class AgeingUsers(UslUsers):
-    """Users of a target that does 0.4 % less each second."""
+    """Users of a target that does 0.4% less each second."""
 
     def per_s(self, users: float) -> float:
         return super().per_s(users) * 0.996**self.second
@@ -376,7 +376,7 @@ def test_multiples_of_declared_vus_are_held_in_whole_vus_only():
 
 
 def test_time_left_is_spent_on_a_level_that_told_nothing_until_it_does():
-    """These ended wider than 3 % when a level was held again only as long as before."""
+    """These ended wider than 3% when a level was held again only as long as before."""
     found = []
     for seed in (40013, 40014, 40017, 40023):
         source = OpenQueue(1, 1 / 300, seed, stall_every_s=10, stall_s=0.5)

@@ -55,7 +55,7 @@ def test_what_the_script_allows_is_carried_at_least_and_never_the_capacity(
     assert finding["next"][0].startswith(f"Raise {option}") and "to load the target itself" in finding["next"][0]
 
 
-@pytest.mark.parametrize("seed", range(1, 4))  # of rps, seed 0 is the one in 30 that misses, by 1.9 %
+@pytest.mark.parametrize("seed", range(1, 4))  # of rps, seed 0 is the one in 30 that misses, by 1.9%
 @pytest.mark.parametrize(
     "behind", [{"vus": 120, "own_s": 0.28}, {"vus": 8}, {"rps": 300.0}], ids=["sleep", "latency", "rps"]
 )

@@ -55,7 +55,7 @@ def test_a_target_that_always_takes_as_long_meets_a_far_limit_though_its_host_wa
 
 
 def test_a_wandering_host_is_minded_where_the_limit_is_near() -> None:
-    # In the long run 2.5 % of the requests take more than 102 ms, in clusters.
+    # In the long run 2.5% of the requests take more than 102 ms, in clusters.
     assert sum(whole_step(wandering(100, 102, 30, seed)) == "violated" for seed in range(60)) <= 2
 
 

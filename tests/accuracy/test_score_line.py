@@ -36,8 +36,8 @@ def test_a_most_and_a_ratio_are_judged_from_the_other_side():
 
 def test_every_cell_that_must_answer_says_so_whether_or_not_a_trial_was_refused():
     for answered in (90, 100):
-        assert Line("B1", "coverage", 85, answered, 100, "≥", 0.93, True).cells[2] == "≥ 93 %, answers ≥ 90 %"
-        assert Line("B1", "coverage", 85, answered, 100, "≥", 0.93).cells[2] == "≥ 93 %"
+        assert Line("B1", "coverage", 85, answered, 100, "≥", 0.93, True).cells[2] == "≥ 93%, answers ≥ 90%"
+        assert Line("B1", "coverage", 85, answered, 100, "≥", 0.93).cells[2] == "≥ 93%"
 
 
 def test_a_figure_measured_once_is_judged_as_it_is():
@@ -56,7 +56,7 @@ def test_the_true_p99_of_one_server_is_exponential_and_of_many_near_that_of_serv
 
 def test_the_best_possible_test_of_a_drift_has_the_power_of_the_formula():
     trial = best_possible_drift(0.2, 0.8)
-    assert 0.55 <= np.mean([trial(seed) for seed in range(400)]) <= 0.72  # 63.5 %: normal, 2.92 standard errors
+    assert 0.55 <= np.mean([trial(seed) for seed in range(400)]) <= 0.72  # 63.5%: normal, 2.92 standard errors
     none = best_possible_drift(0.2, 0.8, scatter=1e9)
     assert np.mean([none(seed) for seed in range(400)]) <= 0.03
 

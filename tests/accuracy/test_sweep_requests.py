@@ -14,7 +14,7 @@ REQUESTS = 6
 
 
 def cells(draw: np.random.Generator, exponent: float, host: float) -> list[dict[str, Any]]:
-    """Three trials a value; the first request goes with R^exponent, all scatter by 5 % and, together, by `host`."""
+    """Three trials a value; the first request goes with R^exponent, all scatter by 5% and, together, by `host`."""
     found = []
     for r in map(float, OVER["R"]):
         slowed = np.exp(host * draw.standard_normal(3))
@@ -34,10 +34,10 @@ def named(draw: np.random.Generator, exponent: float, host: float) -> set[str]:
 
 @pytest.mark.parametrize("host", [0.0, 0.3])
 def test_the_request_that_grows_is_named_and_the_others_are_not(host: float) -> None:
-    """R^0.25: 1.4 times as long at four times R. Seeds chosen beforehand; by chance in 5 % of sweeps at most."""
+    """R^0.25: 1.4 times as long at four times R. Seeds chosen beforehand; by chance in 5% of sweeps at most."""
     draw = np.random.default_rng(7)
     by_chance = sum(bool(named(draw, 0.0, host)) for _ in range(200))
     right = [named(draw, 0.25, host) for _ in range(100)]
-    assert by_chance <= 17, "more than 17 of 200 is more than 5 % allow (99 %)"
+    assert by_chance <= 17, "more than 17 of 200 is more than 5% allow (99%)"
     assert sum("GET /0" in one for one in right) >= 85
     assert sum(bool(one - {"GET /0"}) for one in right) <= 11

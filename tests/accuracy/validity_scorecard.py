@@ -6,7 +6,7 @@ Seconds of generators with a planted fault, and twins with the same load, noise 
 of a shared virtual machine with two cores: lag p99 log-normal around 1 ms, single hiccups of up to 0.4 s, threads that
 wait for a core for up to a third of the time. What is judged is what `run` and `capacity` judge by: `diagnose`,
 `generator_health` and `judge`, which ask `binding_cap` for the script's own options. Steps of a search are those of
-queues behind such a script (capped_targets.py): of the twin the queue is full at 20 to 65 % of what the script allows.
+queues behind such a script (capped_targets.py): of the twin the queue is full at 20 to 65% of what the script allows.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ pub fn vu_cap() -> VuCap {
     let by_files = raise_open_files().saturating_sub(2 * FILES_OF_THE_RUN as u64) / 5 * 4;
     let by_ports = local_ports() / 5 * 4;
     let vus = by_memory.min(by_files).min(by_ports).max(1);
-    let reason = format!("{by_memory} by half of the free memory, {by_files} by 80 % of the open files, {by_ports} by 80 % of the local ports");
+    let reason = format!("{by_memory} by half of the free memory, {by_files} by 80% of the open files, {by_ports} by 80% of the local ports");
     VuCap { vus, reason }
 }
 

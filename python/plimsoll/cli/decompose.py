@@ -43,7 +43,7 @@ def decompose(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Where does the time go? The same work in several forms, from the whole to the least; shares add to 100 %.
+    """Where does the time go? The same work in several forms, from the whole to the least; shares add to 100%.
 
     Exit codes: 0 answered, 2 wrong input, 3 invalid, 130 interrupted.
     """

@@ -267,7 +267,7 @@ def _answer(facts: Mapping[str, Any], ahead: Forecast | None, windows: Sequence[
         share = f"{LEAST_SHARE:.0%} of the items"
         return f"{lead} How long all take cannot be said yet: it needs {share} and {FEWEST_POINTS} windows."
     return (
-        f"{lead} All of them would take {time_words(ahead.total_s)} (90 %: {time_words(ahead.low_s)} "
+        f"{lead} All of them would take {time_words(ahead.total_s)} (90%: {time_words(ahead.low_s)} "
         f"to {time_words(ahead.high_s)}), if it goes on as it did."
     )
 
@@ -416,7 +416,7 @@ def _ageing(stretch: Stretch) -> dict[str, Any]:
         about["at_four_times"] = None
     else:
         answer += (
-            f" At {number(4 * growth.high)} items it would take {_per_item(ahead[0])} (90 %: "
+            f" At {number(4 * growth.high)} items it would take {_per_item(ahead[0])} (90%: "
             f"{_per_item(ahead[1])} to {_per_item(ahead[2])}), if no cliff comes."
         )
         about["at_four_times"] = {"volume": 4 * growth.high, "per_item_s": ahead[0], "interval_s": list(ahead[1:])}
@@ -452,7 +452,7 @@ def _cliff(step: Cliff | None, volume: np.ndarray, slower: float | None) -> dict
     if step is None:
         span = f"between {number(volume[0])} and {number(volume[-1])} items"
         return {
-            "answer": f"No: the time per item changed nowhere at once by 15 % or more {span}.",
+            "answer": f"No: the time per item changed nowhere at once by 15% or more {span}.",
             "cliff": None,
             "next": [],
         }

@@ -1,6 +1,6 @@
 """Objectives, judged per level and apart from saturation: met, failed (violated), or undecided with what would decide.
 
-Each verdict at a level is an exact test (stats/estimates/objective_test.py), wrong with a probability of at most 1 %
+Each verdict at a level is an exact test (stats/estimates/objective_test.py), wrong with a probability of at most 1%
 each way. A target may miss its objectives for one idle user and yet carry many.
 """
 

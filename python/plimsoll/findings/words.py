@@ -40,23 +40,23 @@ def size_words(count_bytes: float) -> str:
 
 
 def percent_words(share: float) -> str:
-    """ "+12 %", "−0.4 %" with its sign."""
+    """ "+12%", "−0.4%" with its sign."""
     value = 100 * share
-    return f"{value:+.1f} %" if abs(value) < 9.95 else f"{value:+,.0f} %"
+    return f"{value:+.1f}%" if abs(value) < 9.95 else f"{value:+,.0f}%"
 
 
 def ratio_words(ratio: float) -> str:
-    """A ratio as a change: 1.198 -> "+19.8 %"; from a factor of three on as "3.2 times", beyond a million as "any"."""
+    """A ratio as a change: 1.198 -> "+19.8%"; from a factor of three on as "3.2 times", beyond a million as "any"."""
     if not math.isfinite(ratio) or ratio > 1e6:
         return "any"
     if ratio >= 3:
         return f"{ratio:.2g} times" if ratio < 100 else f"{ratio:,.0f} times"
     change = 100 * (ratio - 1)
-    return "0 %" if abs(change) < 0.005 else f"{change:+.1f} %" if abs(change) >= 0.1 else f"{change:+.2f} %"
+    return "0%" if abs(change) < 0.005 else f"{change:+.1f}%" if abs(change) >= 0.1 else f"{change:+.2f}%"
 
 
 def interval_words(low: float, high: float) -> str:
-    """An interval of a ratio as changes: "-2.1 % to +20.5 %"; one that allows a factor of five either way says nothing:
+    """An interval of a ratio as changes: "-2.1% to +20.5%"; one that allows a factor of five either way says nothing:
     "cannot be told"."""
     if low <= 1 / SAYS_NOTHING and high >= SAYS_NOTHING:
         return "cannot be told"
@@ -64,9 +64,9 @@ def interval_words(low: float, high: float) -> str:
 
 
 def share_words(share: float) -> str:
-    """ "12 %", "0.4 %"."""
+    """ "12%", "0.4%"."""
     value = 100 * share
-    return f"{value:.2g} %" if abs(value) < 9.95 else f"{value:,.0f} %"
+    return f"{value:.2g}%" if abs(value) < 9.95 else f"{value:,.0f}%"
 
 
 def without_flags(text: str) -> str:

@@ -395,7 +395,7 @@ def check_compare(margin: float, primary: Sequence[str]) -> None:
     """Raises InputErrors for a margin or statistics that cannot be."""
     problems = []
     if not 0 < margin < 1:
-        problems.append(InputError(f"margin {margin:g} does not lie between 0 and 1", "Write 0.05 for 5 %."))
+        problems.append(InputError(f"margin {margin:g} does not lie between 0 and 1", "Write 0.05 for 5%."))
     for name in primary:
         if name not in STATISTICS:
             step = nearest(name, list(STATISTICS), f"Use {', '.join(STATISTICS)}.")

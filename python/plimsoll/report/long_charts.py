@@ -156,7 +156,7 @@ def _forecasts(run: RunEvidence) -> Chart | None:
         layer("line", {"x": x, "y": quantitative("total")}, rows, style="expected"),
     ]
     load = _load(run)
-    reading = "The forecast of the whole loading time while it went on, with its 90 % interval."
+    reading = "The forecast of the whole loading time while it went on, with its 90% interval."
     if load and load.get("loaded", 0) >= load.get("items", 0):
         layers.append(layer("rule", {"y": quantitative("total")}, [{"total": load["loading_s"]}], style="good-line"))
         reading += " The rule is the time it took."

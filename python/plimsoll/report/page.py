@@ -183,7 +183,7 @@ def _curves(run: RunEvidence, main: Mapping[str, Any], unit: str) -> list[Chart]
         (
             "level-utilisation",
             "Utilisation over the load",
-            "100 % of the host is all its cores; 100 % of a process is one core, which is all that one thread can use.",
+            "100% of the host is all its cores; 100% of a process is one core, which is all that one thread can use.",
             level_charts.utilisation_chart(run.steps, marks, unit),
         ),
     )

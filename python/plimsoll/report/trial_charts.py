@@ -67,7 +67,7 @@ def _effect_row(one: Mapping[str, Any]) -> dict[str, Any]:
         "high": min(high_p, 1e6),
         "verdict": one["verdict"],
         "kind": "decides" if one["primary"] else "exploratory",
-        "words": f"{change:+.2f} % ({low_p:+.2f} to {high_p:+.2f} %)",
+        "words": f"{change:+.2f}% ({low_p:+.2f} to {high_p:+.2f}%)",
     }
 
 
@@ -103,7 +103,7 @@ def _lines_and_dots(axes: Part, series: Part, tips: Sequence[Part], width_px: fl
 
 
 def share_chart(levels: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """Shares of the layers, stacked to 100 %, a bar for each level."""
+    """Shares of the layers, stacked to 100%, a bar for each level."""
     rows, start = [], 0.0
     names: list[str] = []
     for level in levels:
@@ -118,8 +118,8 @@ def share_chart(levels: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
                     "from": start,
                     "to": end,
                     "middle": (start + end) / 2,
-                    "label": f"{100 * part['share']:.0f} %" if abs(end - start) >= 6 else "",
-                    "words": f"{100 * part['share']:.1f} % ({100 * low:.1f} to {100 * high:.1f} %)",
+                    "label": f"{100 * part['share']:.0f}%" if abs(end - start) >= 6 else "",
+                    "words": f"{100 * part['share']:.1f}% ({100 * low:.1f} to {100 * high:.1f}%)",
                 }
             )
             names.append(part["layer"])
@@ -233,7 +233,7 @@ def _cell_words(cell: Mapping[str, Any]) -> str:
         return "no answer"
     if not is_number(cell.get("work_ms")):
         return "–"
-    fails = f", {100 * cell['failed_share']:.0f} % fail" if cell["state"] == "fails" else ""
+    fails = f", {100 * cell['failed_share']:.0f}% fail" if cell["state"] == "fails" else ""
     return f"{cell['work_ms']:,.3g} ms{fails}"
 
 

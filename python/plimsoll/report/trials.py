@@ -95,7 +95,7 @@ def _comparison_row(one: Mapping[str, Any]) -> tuple[list[str], str, str]:
     if wording.is_number(one.get("ratio")) and interval:
         change = ratio_words(one["ratio"])
         span = interval_words(*interval)
-        span += f" ({100 * one['confidence']:.4g} %)"
+        span += f" ({100 * one['confidence']:.4g}%)"
     name = one.get("operation") or one.get("request") or "all requests"
     cells = [str(name), one["statistic"], one["load"], wording.number(one["a"]) + unit, wording.number(one["b"]) + unit]
     cells += [change, span, str(one["pairs"])]
@@ -108,17 +108,17 @@ def _decompose(finding: Mapping[str, Any], plan: Mapping[str, Any]) -> Built:
         (
             "decompose-shares",
             "Shares of the whole",
-            "Each colour is one layer of the work; together they are 100 %.",
+            "Each colour is one layer of the work; together they are 100%.",
             trial_charts.share_chart(levels),
         )
     ]
     rows = []
     for level in levels:
         for layer in level.get("layers") or ():
-            span = " to ".join(f"{100 * value:.1f} %" for value in layer["interval"])
-            cells = [level["load"], layer["layer"], f"{100 * layer['share']:.1f} %", span, wording.number(layer["ms"])]
+            span = " to ".join(f"{100 * value:.1f}%" for value in layer["interval"])
+            cells = [level["load"], layer["layer"], f"{100 * layer['share']:.1f}%", span, wording.number(layer["ms"])]
             rows.append((cells, BADGES.get(layer["verdict"], "open"), layer["verdict"]))
-    header = ["Load", "Layer", "Share", "Interval (95 %, together)", "ms per iteration", "Verdict"]
+    header = ["Load", "Layer", "Share", "Interval (95%, together)", "ms per iteration", "Verdict"]
     variants = ", ".join(variant["label"] for variant in plan["variants"])
     kind = "separate parts of the first" if plan["analysis"]["parts"] else "each holds the next one"
     return "Layers", f"Variants: {variants}; {kind}.", charts, [Table("Layers", "", header, rows)]
@@ -163,7 +163,7 @@ def _sweep(finding: Mapping[str, Any], plan: Mapping[str, Any]) -> Built:
     ]
     tables = [
         Table("Combinations", "Times are geometric means over the trials of each.", header, rows),
-        Table("Exponents", "y = a xᵇ with the 95 % interval of b.", ["What", "Over", "At", "b", "Form"], laws),
+        Table("Exponents", "y = a xᵇ with the 95% interval of b.", ["What", "Over", "At", "b", "Form"], laws),
     ]
     return "Sweep", f"Parameters: {', '.join(names)}.", charts, tables
 

@@ -42,11 +42,11 @@ def number(value: Any, digits: int = 3) -> str:
 
 
 def percent(ratio: Any) -> str:
-    """A ratio as a percentage: 0.683 -> "68 %", below 10 % with one decimal."""
+    """A ratio as a percentage: 0.683 -> "68%", below 10% with one decimal."""
     if not is_number(ratio):
         return NOTHING
     value = 100 * ratio
-    return f"{value:.1f} %" if 0 < abs(value) < 9.95 else f"{value:,.0f} %"
+    return f"{value:.1f}%" if 0 < abs(value) < 9.95 else f"{value:,.0f}%"
 
 
 def duration(seconds: Any) -> str:
@@ -121,7 +121,7 @@ def verdict(value: Any) -> str:
 
 
 def headroom(ratio: Any) -> str:
-    """Room over the expected load: 0.68 -> "68 % more than expected"; negative -> "32 % less than expected"."""
+    """Room over the expected load: 0.68 -> "68% more than expected"; negative -> "32% less than expected"."""
     if not is_number(ratio):
         return NOTHING
     return f"{percent(abs(ratio))} {'more' if ratio >= 0 else 'less'} than expected"

@@ -1,7 +1,7 @@
 """A histogram of times that merges exactly, over seconds, threads and hosts (law 6).
 
 A value's bucket is the top 22 bits of its IEEE-754 double (sign, 11 of exponent, 10 of mantissa), so every bucket is
-2⁻¹⁰ of its value wide and its middle is at most 2⁻¹¹ (0.049 %) off. Unlike an HdrHistogram it has no range to
+2⁻¹⁰ of its value wide and its middle is at most 2⁻¹¹ (0.049%) off. Unlike an HdrHistogram it has no range to
 configure and no value it must refuse. Merging adds counts per bucket: associative,
 commutative, and the same as having seen all the values.
 
@@ -161,7 +161,7 @@ class Histogram:
         """The value at `quantile` in [0, 1]: middle of the smallest bucket that reaches it, within [min, max], which
         are the ends themselves.
 
-        At most 0.049 % off the sample's own order statistic; NaN without values.
+        At most 0.049% off the sample's own order statistic; NaN without values.
         """
         return float(self.percentiles([quantile])[0])
 
@@ -179,7 +179,7 @@ class Histogram:
         return np.where(wanted == 0, self.min, np.where(wanted == 1, self.max, found))
 
     def count_over(self, limit: float) -> int:
-        """How many values lie above `limit`. Those in the limit's own bucket (within 0.1 % of it) do not count as
+        """How many values lie above `limit`. Those in the limit's own bucket (within 0.1% of it) do not count as
         above, unless minimum or maximum tell; so counts add up over merges except where these do."""
         if not self.count or self.max <= limit:
             return 0

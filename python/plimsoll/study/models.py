@@ -229,7 +229,7 @@ class Objective(StudyPart):
 
 
 class Probes(StudyPart):
-    """Which facts of the server side are collected each second. `core_speed` takes about 1 % of each of the target's
+    """Which facts of the server side are collected each second. `core_speed` takes about 1% of each of the target's
     cores to time a piece of work on them."""
 
     host: bool = True

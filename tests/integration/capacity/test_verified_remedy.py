@@ -66,7 +66,7 @@ def test_a_remedy_that_makes_it_carry_more_is_told_by_how_much(tmp_path: Path) -
         assert told["ratio_at_least"] == low > 1
         if told["valid"]:
             break
-        assert told["verdict"] == "cannot tell" and f"+{100 * (low - 1):.0f} %" in told["answer"]
+        assert told["verdict"] == "cannot tell" and f"+{100 * (low - 1):.0f}%" in told["answer"]
     assert told["verdict"] == "more" and told["answer"].startswith("It carries more: ")
 
 

@@ -61,7 +61,7 @@ def test_a_table_of_levels_becomes_findings_a_report_and_an_exit_code(cli: Cli) 
     done = cli("analyze", "levels.csv", "--objective", "p95<=100ms", "--budget", "db=80%", "--expected", "40")
     assert done.returncode == 99, done.stderr
     words = "Throughput rises with the load up to 30 users (280/s) and flattens towards 40 users (285/s)"
-    assert words in " ".join(done.stdout.split())  # 280 are 93.3 % of three times 100
+    assert words in " ".join(done.stdout.split())  # 280 are 93.3% of three times 100
     assert "if demand per request stays" in done.stdout
     page = (cli.runs()[-1] / "report.html").read_text()
     assert "level-throughput" in page and "level-response" in page

@@ -335,7 +335,7 @@ def test_vus_rest_for_their_think_time_and_no_time_counts_it(
     metrics = ended["summary"]["metrics"]
     cycle_s = 0.2 + metrics["iteration_duration"]["values"]["avg"] / 1000
     assert metrics["iteration_duration"]["values"]["med"] < 100
-    # The interactive response time law, X = N / (R + Z); the mean of 800 exponential cycles is known to 3.5 %.
+    # The interactive response time law, X = N / (R + Z); the mean of 800 exponential cycles is known to 3.5%.
     assert sum(second.done for second in ended["snapshots"]) == pytest.approx(4 * 40 / cycle_s, rel=0.1)
     assert {second.vus for second in ended["snapshots"][1:3]} == {40}, "a VU that rests is active"
 

@@ -50,7 +50,7 @@ def test_hold_tells_one_user_alone_from_the_load(tmp_path: Path, known_server: S
     assert rate["verdict"] == "met" and longest["verdict"] == "failed" and longest["alone"] > 0.2
     slow = next(one for one in findings if one["question"] == "Is it slow, or overloaded?")
     [row] = slow["operations"]
-    assert row["alone_ms"] < row["loaded_ms"], "at 40 % utilisation one in three waits"
+    assert row["alone_ms"] < row["loaded_ms"], "at 40% utilisation one in three waits"
     assert "Slow: one user alone misses the objective of view too" in slow["answer"]
     steps = {step["step_kind"]: step for step in main["steps"]}
     assert set(steps) == {"baseline", "expected"} and steps["expected"]["start_s"] >= steps["baseline"]["end_s"]

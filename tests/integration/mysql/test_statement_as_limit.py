@@ -45,7 +45,7 @@ def test_the_statement_that_a_hold_waits_for_is_named_and_the_index_it_tells_is_
     main, *others = findings(tmp_path)
     limit = main["limited_by"]
     assert (limit["kind"], limit["where"]) == ("database_statement", "a statement in shop"), (limit, done.stderr)
-    assert "It used no index in 100 % of its calls, and read 600,000 rows for the 60" in limit["evidence"]
+    assert "It used no index in 100% of its calls, and read 600,000 rows for the 60" in limit["evidence"]
     assert "FROM `visits` WHERE `customer` = ?" in limit["evidence"]
     [statement] = re.findall(r"run (ALTER TABLE [^,]*),", limit["remedy"])
     assert statement in " ".join(main["next"]) and statement in " ".join(done.stdout.split())

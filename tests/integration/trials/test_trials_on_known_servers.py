@@ -189,7 +189,7 @@ def test_a_sweep_gives_the_exponent_and_where_nothing_answers_and_tries_no_large
 def test_in_each_trial_the_target_s_process_is_that_of_the_variant_s_url(
     form: str, tmp_path: Path, known_server: Server, verb: Verb
 ) -> None:
-    """Seen: A's process was read in B's trials, so that B's CPU for an operation was 0 and it "cost 99 % less"."""
+    """Seen: A's process was read in B's trials, so that B's CPU for an operation was 0 and it "cost 99% less"."""
     (tmp_path / "script.js").write_text(SCRIPT)
     a, b = (known_server("--servers", 0, "--service-ms", 5, "--constant") for _ in range(2))
     if form == "study":

@@ -19,7 +19,7 @@ def known(*ramp: tuple[float, float]) -> ClosedLevels:
 def test_a_level_that_does_clearly_less_than_a_lower_one_has_collapsed():
     levels = known((100, 100.0), (200, 200.0))
     assert levels.note(Throughput(400, 130.0, 3.0)) and 400 in levels.collapsed
-    assert not levels.note(Throughput(300, 197.0, 3.0)) and 300 in levels.held, "within chance and 8 %"
+    assert not levels.note(Throughput(300, 197.0, 3.0)) and 300 in levels.held, "within chance and 8%"
     assert not levels.has_fallen(Throughput(150, 90.0, 20.0)), "chance is large"
 
 

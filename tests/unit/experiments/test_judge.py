@@ -115,7 +115,7 @@ def test_errors_that_begin_in_the_last_third_and_last_are_bad_and_a_burst_of_the
 
 
 def test_failures_in_a_burst_prove_nothing_until_as_many_seconds_show_them():
-    """18 of 900 in one second of three, as a target of few connections makes them that fails 0.3 % in a minute."""
+    """18 of 900 in one second of three, as a target of few connections makes them that fails 0.3% in a minute."""
     seen = measured([300] * 3, [300] * 3, 300, failed=18)
     seen.requests_each, seen.failed_each = [300] * 3, [0, 18, 0]
     found = judge(seen, Context(1.0, 0.048, 3))

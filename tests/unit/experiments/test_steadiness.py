@@ -29,7 +29,7 @@ def noisy(values, seed: int = 3, share: float = 0.03) -> np.ndarray:
 def test_response_times_that_rise_all_the_while_say_by_how_much():
     why = response_drifts(measured(noisy(np.linspace(5, 7.5, SECONDS))), EVEN)
     assert why.startswith("The target gets slower all the while: the mean response time rises by 5")
-    assert "in 30 s (99 %: +" in why and why.endswith("so this step bounds nothing.")
+    assert "in 30 s (99%: +" in why and why.endswith("so this step bounds nothing.")
 
 
 def test_response_times_that_fall_say_that_it_still_warms_up():

@@ -152,7 +152,7 @@ def test_what_would_end_below_what_was_carried_is_left_out_with_the_reason() -> 
 
 
 def test_an_objective_that_fails_below_the_expected_load_takes_its_headroom() -> None:
-    """11,607 users carried, "480 % more than the expected 2,000", and both objectives failed there."""
+    """11,607 users carried, "480% more than the expected 2,000", and both objectives failed there."""
     found = mended("headroom follows bracket and objectives")[MAIN]
     assert found["headroom"]["carries"] is False and found["headroom"]["ratio"] == pytest.approx(-1 / 3)
     assert found["answer"].startswith("retold")

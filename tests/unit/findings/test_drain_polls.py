@@ -48,7 +48,7 @@ def test_polls_shorter_than_their_rounding_bound_the_rate_from_below() -> None:
 def test_one_poll_gives_the_interval_of_its_rounding_and_says_so() -> None:
     found = polls_finding(polls((2000, 8, None)), operations=None)
     assert found is not None
-    assert "250 items/s (95 % for the rounding: 235 to 267)" in found["answer"]
+    assert "250 items/s (95% for the rounding: 235 to 267)" in found["answer"]
     assert "one poll does not tell how polls vary" in found["notes"][0]
 
 

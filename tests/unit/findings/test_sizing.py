@@ -52,13 +52,13 @@ def test_one_level_has_one_rate_whatever_overloaded_steps_finish_and_chance_draw
     loads = [(level, rate if level < 800 else 0.6 * rate) for level, rate in LOADS]
     main, run = run_of([(level, 1.07 * rate if level == 700 else rate) for level, rate in loads], bad=800)
     found = sizing_of(main, run)
-    assert main["capacity"]["rate_per_s"] == pytest.approx(0.1 * 700)  # as declared; 7 % more were drawn
+    assert main["capacity"]["rate_per_s"] == pytest.approx(0.1 * 700)  # as declared; 7% more were drawn
     assert found["sizing"]["per_s"] == pytest.approx(0.1 * 700)
     assert sizing_of(main, run, expected_level=500)["sizing"]["per_s"] == pytest.approx(0.1 * 500)
 
 
 def test_steps_in_which_a_few_requests_fail_at_any_load_tell_what_an_operation_costs() -> None:
-    """A registry's quota refused 1 % of the searches from a minute on: all steps after it were left out, the carried
+    """A registry's quota refused 1% of the searches from a minute on: all steps after it were left out, the carried
     one too, and the use of two seconds each before it was drawn out over it: 1.2 cores for what one core carried."""
     main, run = run_of(LOADS, bad=800, thread=False)
     for share, points in ((0.013, 7), (0.4, 3)):

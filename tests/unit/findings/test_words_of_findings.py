@@ -47,7 +47,7 @@ def test_no_failure_has_an_interval_from_exactly_nothing() -> None:
     assert wilson_interval(0, 1985).low == 0.0 and wilson_interval(1985, 1985).high == 1.0
     seen = watched(np.full(1985, 5.0))
     [one] = held_objectives([Wanted.of({"objective": "error_rate<5%"})], [seen], HELD, "multiple")
-    assert "e-" not in one["words"] and "(95 %: 0 % to 0.19 %)" in one["words"]
+    assert "e-" not in one["words"] and "(95%: 0% to 0.19%)" in one["words"]
 
 
 @pytest.mark.parametrize(("objective", "unit"), [("p90<=0.1s", "ms"), ("max<200ms", "ms"), ("error_rate<=5%", "ratio")])
@@ -98,7 +98,7 @@ def test_no_response_time_is_said_to_fall_by_more_than_all_of_it() -> None:
     series = HoldSeries(seconds, times, seconds, seconds, seconds, {}, [], {})
     found = drift_finding(series)
     assert found["drift"] is not None and found["drift"]["interval"][0] < -1
-    assert "(99 %: -100 % to +" in found["answer"]
+    assert "(99%: -100% to +" in found["answer"]
 
 
 def test_memory_that_stays_has_no_sign() -> None:
@@ -183,7 +183,7 @@ def test_a_host_that_is_full_at_any_load_is_not_said_to_be_far_from_its_ceiling(
 
 
 def test_a_number_stays_on_one_line_with_its_unit() -> None:
-    text = answer_lines([{"answer": "It took between 12 ms and 15 min and 3.5 GiB, 95 % of all. " * 20}])
+    text = answer_lines([{"answer": "It took between 12 ms and 15 min and 3.5 GiB, 95% of all. " * 20}])
     starts = {line.split()[0] for line in text.splitlines()[1:]}
     assert not starts & {"ms", "min", "GiB,", "%"}
 
@@ -226,7 +226,7 @@ def test_a_search_that_ran_out_of_time_is_not_told_to_raise_its_greatest_level(
 def test_ratios_are_read_as_changes_and_no_number_is_endless() -> None:
     ratios = (0.5, 0.99999, 1.198, 3.21, 1234.5, 1e9, math.inf, math.nan)
     words = [ratio_words(ratio) for ratio in ratios]
-    assert words == ["-50.0 %", "0 %", "+19.8 %", "3.2 times", "1,234 times", "any", "any", "any"]
+    assert words == ["-50.0%", "0%", "+19.8%", "3.2 times", "1,234 times", "any", "any", "any"]
 
 
 @pytest.mark.parametrize(

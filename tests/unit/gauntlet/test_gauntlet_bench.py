@@ -134,7 +134,7 @@ def test_the_page_names_each_miss_with_what_k6_saw() -> None:
         "limit": {"kind": "cpu", "where": "host"}, "truth_good": truth,
     }  # fmt: skip
     text = text_of([record], "abc")
-    assert "webdis, run 1: carried at 100/s; k6: not carried" in text and "no bracket of 10 %: Carries." in text
+    assert "webdis, run 1: carried at 100/s; k6: not carried" in text and "no bracket of 10%: Carries." in text
 
 
 def step(level: float, verdict: str, done: float, p50: float, in_flight: int = 0) -> dict[str, Any]:

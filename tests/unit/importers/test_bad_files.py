@@ -37,7 +37,7 @@ def message(path: Path, read=table_of) -> str:
         ("10,-5,120,10\n", ":2: throughput (req/s)", "negative"),
         ("10,5,120,10\n20,1e300,1,1\n", ":3: throughput (req/s)", "larger than anything"),
         ("10,5,1.2 s,10\n", ":2: p95 (ms)", "mixed units: 's' here, 'ms' in the heading"),
-        ("10,5,120,178.64%\n", ":2: gc cpu (%)", "above 100 %"),
+        ("10,5,120,178.64%\n", ":2: gc cpu (%)", "above 100%"),
         ("10,5,fast,10\n", ":2: p95 (ms)", "'fast' is no number"),
         ('10,5,"12,5",10\n', ":2: p95 (ms)", "decimal comma"),
         ("0,5,120,10\n", ":2: users", "a level of 0 is none"),

@@ -68,7 +68,7 @@ def test_figure_not_published_how_many_results_it_can_take(variants: dict[str, d
     whole_s = durations_s(variants)[0]
     assert calls(R) / whole_s == pytest.approx(18.1, abs=0.05)  # the later series
     assert 1000 * whole_s / calls(R) == pytest.approx(55.1, abs=0.1)
-    assert calls(R) / CALLS_PER_S == pytest.approx(1023, abs=1)  # the first series took less: 9 % apart
+    assert calls(R) / CALLS_PER_S == pytest.approx(1023, abs=1)  # the first series took less: 9% apart
     assert whole_s / (calls(R) / CALLS_PER_S) == pytest.approx(1.095, abs=0.001)
 
 
@@ -85,7 +85,7 @@ def test_reproduced_as_parts_the_shares_are_the_authors_but_only_as_parts(varian
 def test_contradicted_three_single_runs_have_no_spread_so_no_share_is_shown(
     variants: dict[str, dict[str, str]],
 ) -> None:
-    """Two runs of the whole alone differ by 97 s (9 %), a quarter to a half of what is subtracted from it."""
+    """Two runs of the whole alone differ by 97 s (9%), a quarter to a half of what is subtracted from it."""
     shares = shares_per_repetition([durations_s(variants)], nested=False)
     assert layer_shares(shares) is None
     plan = {
@@ -108,7 +108,7 @@ def test_contradicted_three_single_runs_have_no_spread_so_no_share_is_shown(
     whole_s, orm_s, static_s = durations_s(variants)
     assert (whole_s - first_series_s) / orm_s == pytest.approx(0.416, abs=0.005)
     with_the_first = shares_per_repetition([[first_series_s, orm_s, static_s]], nested=False)[0]
-    assert with_the_first == pytest.approx([0.446, 0.229, 0.326], abs=0.001)  # "50 %" is 45 % with the first series
+    assert with_the_first == pytest.approx([0.446, 0.229, 0.326], abs=0.001)  # "50%" is 45% with the first series
 
 
 def test_contradicted_disk_latency_is_not_what_binds_it(variants: dict[str, dict[str, str]]) -> None:

@@ -99,7 +99,7 @@ def test_contradicted_linear_ageing_between_the_printed_rates_would_have_taken_l
 
 
 def test_reproduced_the_load_model_and_contradicted_that_it_was_run_as_planned() -> None:
-    """Rates were rounded to whole numbers a minute: 20 % more creates, 2 % more searches. The ramp to 300 users shows
+    """Rates were rounded to whole numbers a minute: 20% more creates, 2% more searches. The ramp to 300 users shows
     that they were run so."""
     planned = {name: MODEL[f"{name} of 100 users"] for name in OPERATIONS}
     as_run = {name: 60 * MODEL[f"{name} of 100 users in a minute"] for name in OPERATIONS}

@@ -100,7 +100,7 @@ def test_published_shares_are_not_those_of_one_total() -> None:
 
 
 def test_database_cpu_was_not_high() -> None:
-    """Even if all the time of all statements were CPU, 506 s in one run of 30 minutes are 7 % of four cores."""
+    """Even if all the time of all statements were CPU, 506 s in one run of 30 minutes are 7% of four cores."""
     seconds, percent = statements()["search sorted by title"]
     total_s = 100 * seconds / percent
     assert total_s == pytest.approx(506, abs=1)

@@ -38,7 +38,7 @@ def test_a_table_whose_percentiles_fall_names_line_columns_and_values(tmp_path: 
 def test_only_what_falls_is_named_and_other_mistakes_are_told_with_it(tmp_path: Path) -> None:
     text = "users,p50,p90,p95,gc cpu (%)\n10,1 ms,500 ms,400 ms,10\n20,1 ms,2 ms,3 ms,120\n"
     told = refused(tmp_path / "t.csv", text)
-    assert ":2: p90 is 500 ms, p95 is 400 ms: " in told and "2 mistakes" in told and "above 100 %" in told
+    assert ":2: p90 is 500 ms, p95 is 400 ms: " in told and "2 mistakes" in told and "above 100%" in told
 
 
 @pytest.mark.parametrize(

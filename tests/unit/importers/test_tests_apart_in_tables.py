@@ -34,7 +34,7 @@ def test_failures_are_never_carried_load(tmp_path: Path, text: str) -> None:
     [levels] = levels_of(analysed(tmp_path, text))
     assert (levels["capacity"]["good"], levels["capacity"]["bad"]) == (20, 40)
     assert [step["verdict"] for step in levels["steps"]] == ["good", "good", "bad", "bad"]
-    assert "at 40 users 60 % of the requests fail, 0 % at 10" in levels["answer"]
+    assert "at 40 users 60% of the requests fail, 0% at 10" in levels["answer"]
     assert levels["capacity"]["requests_per_s"] == 200
 
 
@@ -57,7 +57,7 @@ def test_a_percentile_of_requests_most_of_which_failed_is_not_met(tmp_path: Path
     [answer] = analyze([tmp_path / "s.csv"], choices)
     [levels] = levels_of(answer.findings)
     assert levels["objectives"][0]["verdict"] == "failed"
-    assert "900 of 1,000 requests failed (90 %)" in levels["answer"]
+    assert "900 of 1,000 requests failed (90%)" in levels["answer"]
 
 
 def test_operations_are_tests_of_their_own_unless_they_ran_together(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def test_the_tightest_of_several_objectives_rules(tmp_path: Path) -> None:
     keep = main["keep"]
     assert keep["objectives"][keep["ruling"]]["objective"] == "error_rate<=1%"
     assert keep["level"] < 60 and keep["seen"][0]["bad_share"] < 0.01
-    assert main["answer"].startswith("At error rate ≤ 1 % it carries ")
+    assert main["answer"].startswith("At error rate ≤ 1% it carries ")
 
 
 def test_a_target_that_only_refuses_is_not_quick(tmp_path: Path) -> None:

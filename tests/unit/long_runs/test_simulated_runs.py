@@ -331,7 +331,7 @@ def test_a_consumer_of_forty_does_not_keep_up_with_fifty(tmp_path: Path) -> None
     assert main["keeps_up"] is False and exit_code(main) == 99
     assert main["consumer"]["busy_per_s"] == pytest.approx(40, rel=0.02)
     assert main["consumer"]["overload"] == pytest.approx(0.2, abs=0.05)
-    assert "of what comes in is left over (95 %" in main["answer"]
+    assert "of what comes in is left over (95%" in main["answer"]
     assert time["drain"]["alone_per_s"] == pytest.approx(40, rel=0.05)
     assert time["drain"]["drained_s"] == pytest.approx(time["drain"]["backlog"] / 40, abs=3)
     assert index["index"]["bytes_per_item"] == pytest.approx(100, rel=0.01) and "lasts for" in index["answer"]

@@ -23,7 +23,7 @@ def test_the_answer_stands_below_its_question(tmp_path: Path) -> None:
 
 def test_what_supports_the_answer_is_named(tmp_path: Path) -> None:
     text = answer_lines(findings(tmp_path))
-    for words in ("7,400 users", "133 % more than expected", "CPU, target process 4711", "Evidence:", "Next:"):
+    for words in ("7,400 users", "133% more than expected", "CPU, target process 4711", "Evidence:", "Next:"):
         assert words in text
     assert "Objective create_issue p90 ≤ 100 ms: met up to 4,000 users" in text
 

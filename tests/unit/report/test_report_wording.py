@@ -33,7 +33,7 @@ def test_numbers_have_three_digits_and_what_is_no_number_is_a_dash(value: object
     [
         ("p90<=1000ms", "p90 ≤ 1,000 ms"),
         ("p99 < 0.5 s", "p99 < 0.5 s"),
-        ("rate<=1%", "rate ≤ 1 %"),
+        ("rate<=1%", "rate ≤ 1%"),
         ("never slow", "never slow"),
     ],
 )
@@ -52,11 +52,11 @@ def test_durations_change_unit_with_their_size() -> None:
 
 
 def test_small_percentages_keep_a_decimal() -> None:
-    assert [wording.percent(ratio) for ratio in (0.0034, 0.683, 1.33)] == ["0.3 %", "68 %", "133 %"]
+    assert [wording.percent(ratio) for ratio in (0.0034, 0.683, 1.33)] == ["0.3%", "68%", "133%"]
 
 
 def test_headroom_below_the_expectation_is_not_called_more() -> None:
-    assert wording.headroom(-0.32) == "32 % less than expected"
+    assert wording.headroom(-0.32) == "32% less than expected"
 
 
 def test_a_verdict_reads_without_colour() -> None:

@@ -1,4 +1,4 @@
-"""The mergeable histogram: exact merging, 0.1 % percentiles. Random cases, seeded."""
+"""The mergeable histogram: exact merging, 0.1% percentiles. Random cases, seeded."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def test_a_plain_run_is_told_by_its_summary_and_a_running_one_as_that(tmp_path: 
     writer = RunWriter.create(tmp_path, RunFacts("run"), tables=False, redactor=Redactor())
     writer.append_event("note", summary=summary)
     [found] = plimsoll.stored_runs(tmp_path)
-    assert found.answer == "1,200 requests, 40/s, 1.25 % failed, p95 12.3 ms." and found.status == "running"
+    assert found.answer == "1,200 requests, 40/s, 1.25% failed, p95 12.3 ms." and found.status == "running"
     writer.finish()
     assert plimsoll.stored_runs(tmp_path)[0].status == "finished"
 
@@ -87,9 +87,9 @@ ITERATIONS = {"iterations": {"values": {"count": 40.0, "rate": 19.73}}}
         (ANSWERED | {"http_req_duration": {"values": {"p(95)": 0.0, "max": 0.0}}},
          "16 requests, 8/s, none was answered."),
         (ANSWERED | {"http_req_duration": {"values": {"p(95)": 2.0, "max": 3.0}}},
-         "16 requests, 8/s, 100 % failed, p95 2 ms."),
+         "16 requests, 8/s, 100% failed, p95 2 ms."),
         (ITERATIONS | {"checks": {"values": {"rate": 0.25}}},
-         "40 iterations, 19.7/s, no requests, 75 % of the checks failed."),
+         "40 iterations, 19.7/s, no requests, 75% of the checks failed."),
         (ITERATIONS | {"vus": {"thresholds": {"value>0": {"ok": True, "verdict": "passed"}}}},
          "40 iterations, 19.7/s, no requests, no threshold failed."),
         ({}, ""),

@@ -35,7 +35,7 @@ def test_no_growth_of_the_demand_is_rarely_called_one():
 @pytest.mark.parametrize("per_doubling", [0.0, 0.4, 2.0])
 @pytest.mark.parametrize("noise", [0.01, 0.03])
 def test_the_interval_of_99_percent_holds_the_truth_that_often(per_doubling: float, noise: float):
-    # With the demand itself taken for known, it held 2.0 in 95 % of these.
+    # With the demand itself taken for known, it held 2.0 in 95% of these.
     found = [
         demand_change(cores(per_doubling, noise, seed), RATES, VOLUMES, np.full(10, 10), 20_000)
         for seed in range(2_000)

@@ -39,7 +39,7 @@ def test_one_throughput_has_no_line_and_none_has_no_demand() -> None:
 
 
 def test_the_interval_covers_the_truth_as_often_as_it_says() -> None:
-    """U = 5 % + X / 500 with noise of a percentage point, five levels up to 60 %; 800 seeded repetitions."""
+    """U = 5% + X / 500 with noise of a percentage point, five levels up to 60%; 800 seeded repetitions."""
     random = np.random.default_rng(4)
     rate = np.array([50.0, 100.0, 150.0, 200.0, 275.0])
     covered = 0

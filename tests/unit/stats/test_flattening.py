@@ -102,7 +102,7 @@ def test_a_level_at_which_throughput_still_rises_is_not_saturated() -> None:
 
 
 def test_levels_too_near_to_each_other_to_tell_a_rise_by_a_share_are_told_by_the_gain() -> None:
-    """From 90 to 95 users 0.6 of the first gain: 90 are within 5 % of the most and still no plateau."""
+    """From 90 to 95 users 0.6 of the first gain: 90 are within 5% of the most and still no plateau."""
     assert carried([50, 90, 95, 190], [50, 80, 83, 83])[1] != 90
 
 

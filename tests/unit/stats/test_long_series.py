@@ -227,7 +227,7 @@ def test_evenly_spread_failures_are_seldom_a_burst(seconds: int, share: float) -
     for _ in range(200):
         requests = draw.poisson(100, seconds)
         alarms += bool(bursts(np.arange(seconds), draw.binomial(requests, share), requests))
-    assert alarms <= 6  # 1 % of 200 are 2; more than 6 come once in 200 times
+    assert alarms <= 6  # 1% of 200 are 2; more than 6 come once in 200 times
 
 
 def test_a_small_burst_is_seen_beside_a_great_one() -> None:

@@ -29,7 +29,7 @@ def test_a_queue_whose_length_wanders_past_the_limit_is_not_taken_for_one_band()
 
 
 def test_of_calm_windows_of_a_queue_no_more_violate_than_may() -> None:
-    """Times that wander as an autoregression of 20 s about 100 ms (sd 30 ms), seen for 10 s: 5 % of all are above
+    """Times that wander as an autoregression of 20 s about 100 ms (sd 30 ms), seen for 10 s: 5% of all are above
     149.3 ms. Not more than a few of 400 windows are said to violate p95 <= 155 ms, which holds."""
     draw, wrong = np.random.default_rng(7), 0
     for _ in range(400):

@@ -104,7 +104,7 @@ def test_shares_add_up_nested_and_as_parts() -> None:
     nested, parts = shares_per_repetition(kiwi, nested=True), shares_per_repetition(kiwi, nested=False)
     assert nested.sum(axis=1) == pytest.approx(1) and parts.sum(axis=1) == pytest.approx(1)
     assert nested[0] == pytest.approx([787 / 1120, 99 / 1120, 234 / 1120])
-    assert parts[0] == pytest.approx([0.494, 0.297, 0.209], abs=1e-3), "50, 30 and 20 %, as the kiwi report has it"
+    assert parts[0] == pytest.approx([0.494, 0.297, 0.209], abs=1e-3), "50, 30 and 20%, as the kiwi report has it"
 
 
 def test_a_layer_that_takes_nothing_is_not_there_and_an_order_that_is_wrong_is_negative() -> None:

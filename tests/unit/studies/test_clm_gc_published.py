@@ -100,14 +100,14 @@ def test_reproduced_half_a_cpu_that_two_services_share_ends_at_316_per_s_and_6_2
 
 
 def test_the_ceiling_of_links_has_one_digit_more_than_its_figures_allow() -> None:
-    """0.53 is 0.525 to 0.535, "roughly 50 %" unknown: 6.1 to 6.2 million from the first alone."""
+    """0.53 is 0.525 to 0.535, "roughly 50%" unknown: 6.1 to 6.2 million from the first alone."""
     rate = MODEL["overloaded throughput of GC"]
     bounds = [MODEL["overloaded links"] * SHARED_PER_S / each / 1e6 for each in (rate + 0.005, rate - 0.005)]
     assert bounds == pytest.approx([6.10, 6.22], abs=0.01)
 
 
 def test_not_contradicted_and_not_shown_that_1000_users_overload_the_integration() -> None:
-    """The published counts alone rise in less than proportion and do not flatten: 1,000 users bring 92 % of what 500
+    """The published counts alone rise in less than proportion and do not flatten: 1,000 users bring 92% of what 500
     promise, which is between carried and not."""
     found = levels("published-links.csv")
     assert found["capacity"]["bad"] is None and found["capacity"]["good"] == 900 < MODEL["overloaded users"]

@@ -57,7 +57,7 @@ def test_reproduced_the_links_per_hour_are_the_rates_times_3600() -> None:
 
 
 def test_reproduced_the_index_kept_up_as_links_never_came_at_half_its_rate() -> None:
-    """The highest published rates of creation are 15, 45 and 43 % of what the index does."""
+    """The highest published rates of creation are 15, 45 and 43% of what the index does."""
     shares = [
         float(row["most links created (per hour)"].replace(",", "")) / float(row["links (per hour) as printed"])
         for row in rows("steady")
@@ -109,7 +109,7 @@ def test_the_index_reaches_what_memory_allows_within_hours_at_the_rates_of_the_s
 
 
 def test_reproduced_as_arithmetic_the_shares_of_cpu() -> None:
-    """6 threads × 25 % / 8 cores, and 12 × 4.0 %: the 25 % is an estimate, and only one deployment was tested."""
+    """6 threads × 25% / 8 cores, and 12 × 4.0%: the 25% is an estimate, and only one deployment was tested."""
     threads = sizing("data sources") * sizing("threads for each source")
     share = (
         threads
@@ -122,7 +122,7 @@ def test_reproduced_as_arithmetic_the_shares_of_cpu() -> None:
 
 
 def test_contradicted_the_estimate_of_a_threads_share_by_the_printed_poll() -> None:
-    """9 s of work in a poll of a minute: the source's threads are busy 15 % of the time, and what is measured (4 % of 8
+    """9 s of work in a poll of a minute: the source's threads are busy 15% of the time, and what is measured (4% of 8
     cores) is 0.32 cores for all sources."""
     [row] = rows("poll")
     assert float(row["duration (s)"]) / 60 == 0.15
@@ -143,7 +143,7 @@ def test_reproduced_the_highest_rates_of_links_are_those_of_the_table() -> None:
 
 
 def test_consistent_with_the_indexs_share_of_cpu_beside_those_of_the_tools() -> None:
-    """4.3 % and 4.0 % are both printed of it; RTC and RQM have over 60 and 80 %, of one stage each, as charts."""
+    """4.3% and 4.0% are both printed of it; RTC and RQM have over 60 and 80%, of one stage each, as charts."""
     most = sizing("CPU of the index at the highest load")
     assert sizing("CPU of the index while it follows one deployment") < most
     busy = [sizing(f"CPU of RTC when it overloads with {what}") for what in ("requirements", "test cases")]

@@ -89,7 +89,7 @@ def test_reproduced_the_writes_move_with_the_reads(tmp_path: Path) -> None:
 
 
 def test_contradicted_calls_of_the_accounts_service_are_no_further_transactions() -> None:
-    """84.5 % of transactions would mean 5.5 calls for each request, and so 6.5 times the transactions; they fell from
+    """84.5% of transactions would mean 5.5 calls for each request, and so 6.5 times the transactions; they fell from
     1,550 to 1,480 a minute. Taken at its word, 229 a minute were the API's own, fewer than the 564 to 576 that
     48 clients alone made. So the name covers requests of the API itself (the calls run inside of them), if both
     averages are of the same load; over which time they are is not published."""

@@ -69,7 +69,7 @@ def test_each_question_of_each_experiment_has_a_row(tmp_path: Path) -> None:
     assert found == [
         ["mine", "1 capacity", "bracket, users", "57 to 80", "81 to 100", "**no**"],
         ["mine", "1 capacity", "what stops it", "the target's one core", "the target's one core", "yes"],
-        ["mine", "1 capacity", "ceiling of throughput, /s (95 %)", "9 to 11", "9 to 11", "yes"],
+        ["mine", "1 capacity", "ceiling of throughput, /s (95%)", "9 to 11", "9 to 11", "yes"],
     ]
 
 
@@ -95,6 +95,6 @@ def test_what_is_counted_a_second_repeats_where_it_does_on_cores_as_fast(
 ) -> None:
     first = folder(tmp_path / "a", capacity(57, 80), speed=8000)
     found = table(first, folder(tmp_path / "b", capacity(81, 100, most=most), speed=10000))
-    assert found[2][2:] == ["ceiling of throughput, /s (95 %)", "9 to 11", f"{most[0]:g} to {most[1]:g}", words]
+    assert found[2][2:] == ["ceiling of throughput, /s (95%)", "9 to 11", f"{most[0]:g} to {most[1]:g}", words]
     assert found[0][-1] == "**no**", "users are not a rate"
     assert found[3][2:] == ["speed of the target's cores, second ÷ first", "", "1.25", ""]

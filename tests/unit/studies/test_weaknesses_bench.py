@@ -77,7 +77,7 @@ def test_what_was_not_found_with_the_switch_is_not_gone_without_it() -> None:
 def test_the_intervals_that_an_answer_leaves_out_are_printed_beside_it() -> None:
     left_out = (compared("same", [0.88, 1.3], "p50"), compared("same", None, "p90"))
     said = weaknesses.said(PROFILER, told("undecided", compared("undecided", [0.5, 2.0]), *left_out))
-    assert said == "“As told.” “Storage.” (p50 at 1 user −12 to +30 %; p90 at 1 user: no interval)"
+    assert said == "“As told.” “Storage.” (p50 at 1 user −12 to +30%; p90 at 1 user: no interval)"
     assert weaknesses.said(PROFILER, SLOWER) == "“As told.” “Storage.”"
 
 

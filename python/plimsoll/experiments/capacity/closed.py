@@ -2,7 +2,7 @@
 
 By the asymptotic bounds (Lazowska et al. 1984, ch. 5) X(N) ≤ min(N / (R + Z), 1 / D): throughput rises with the users
 up to a plateau, and beyond it only response time grows. Here a level is *bad* (saturated) when its throughput
-reaches 95 % of the most the target does, *good* when it stays below, each by more than chance: the difference is
+reaches 95% of the most the target does, *good* when it stays below, each by more than chance: the difference is
 MARGIN_SDS standard deviations, of the level's throughput and of the plateau's together.
 """
 

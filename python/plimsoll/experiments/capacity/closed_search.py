@@ -1,7 +1,7 @@
 """The search over a closed workload: double the users until throughput is flat, measure that plateau, then look for the
-level whose throughput is 95 % of it.
+level whose throughput is 95% of it.
 
-Near that level throughput changes little with the users (1 % of it may be 7 % of them), so chance decides how narrow a
+Near that level throughput changes little with the users (1% of it may be 7% of them), so chance decides how narrow a
 bracket can be: a level is held only where a step of the time that is left can be told from the border, the plateau's
 own doubt included, and a level that cannot be told becomes no bound. Where no new level can be, the time that is left
 goes to holding again what hinders most: the plateau, or an undecided level. The highest level below the border is held
@@ -62,7 +62,7 @@ _WHY: dict[Verdict, str] = {
 
 
 def search_closed(holder: StepHolder, settings: CapacitySettings, result: CapacityResult) -> None:
-    """Fill `result` with the bracket of the level at which throughput reaches 95 % of its plateau."""
+    """Fill `result` with the bracket of the level at which throughput reaches 95% of its plateau."""
     search = _ClosedSearch(holder, settings, result)
     if search.ramp():
         search.narrow()

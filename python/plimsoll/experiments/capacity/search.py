@@ -95,7 +95,7 @@ def bracket_of(trials: Sequence[Trial]) -> Bracket:
 
 def collapsed(trials: Sequence[Trial]) -> list[bool]:
     """Which trials kept the target busy and finished clearly less than it has carried, or than it finished under less
-    overload: by 8 % and 2.5 standard deviations, which a drifting host seldom does. Shape (n,)."""
+    overload: by 8% and 2.5 standard deviations, which a drifting host seldom does. Shape (n,)."""
     return [trial.plateau is not None and any(_less(trial, other) for other in trials) for trial in trials]
 
 

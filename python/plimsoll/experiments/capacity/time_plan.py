@@ -18,7 +18,7 @@ from plimsoll.experiments.steps.judge import smallest_distance
 RAMP_PROBES = 4  # at least, from the first level to the first that is too much
 STEPS_AT_LEAST = 2
 # Of the load time, that of the step at each end: by the median widths of simulated targets of 10, 20 and 60/s in 300 s,
-# 31, 21 and 10 % (tests/accuracy/test_capacity_search.py). Below 10/s it is less, as a step needs 100 arrivals.
+# 31, 21 and 10% (tests/accuracy/test_capacity_search.py). Below 10/s it is less, as a step needs 100 arrivals.
 DECIDING_SHARE = 1 / 12
 NOISE = 1.0  # variance per completion, as of a Poisson process
 MOST_TIMES_LONGER = 8

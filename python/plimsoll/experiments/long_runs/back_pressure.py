@@ -1,6 +1,6 @@
 """How many creates at a time: as many as raise the throughput, and fewer as soon as one fails.
 
-    start      double the concurrency as long as a doubling brings 30 % more throughput
+    start      double the concurrency as long as a doubling brings 30% more throughput
     climb      now and then try a quarter more, and a quarter less: keep more if it brings at least half of what it
         adds, keep
                less if that costs no more than a quarter of what it takes (incremental steps: Heiss and Wagner 1991)

@@ -58,7 +58,7 @@ class KeptObjective:
 
 
 def kept_objectives(texts: Sequence[str]) -> tuple[KeptObjective, ...]:
-    """The objectives of these texts, and that at most 5 % fail where none is an error rate. Raises InputError."""
+    """The objectives of these texts, and that at most 5% fail where none is an error rate. Raises InputError."""
     found = tuple(KeptObjective.of(text) for text in texts)
     if any(one.limit.unit == "ratio" for one in found):
         return found

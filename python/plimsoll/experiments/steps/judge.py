@@ -22,8 +22,8 @@ Else undecided. "Clearly" is the same on both sides:
 where h/4 stands for what the scatter does not know of: a target may finish more or less under overload than at its
 capacity, and the speed of the host is not known exactly. It takes sd ≤ 0.43 h to decide at a distance of h. Falling
 behind (shortfall z ≥ 1, growth z ≥ 0.5) happens to one step in six at the capacity itself, so it proves nothing alone.
-A calm step needs 0.3 of the arrivals that would show an overload of h, 1,800 at 4.8 %. C counts steps that kept the
-target busy for 40 % of their time: of a target that pauses, as for collecting garbage, a step well below the capacity
+A calm step needs 0.3 of the arrivals that would show an overload of h, 1,800 at 4.8%. C counts steps that kept the
+target busy for 40% of their time: of a target that pauses, as for collecting garbage, a step well below the capacity
 is busy only while it catches up, and would leave its pauses out.
 
 A step that is not good is `capped` where an option of the script was the limit and not the target

@@ -4,10 +4,10 @@ A level may be carried by a target that slows down all the while (its data grow,
 is called good and the target would not carry it for another minute. And one that is still warming up is called bad at a
 level that it carries soon after. So before a verdict counts,
 
-    good   the mean response time of the seconds must not drift: stats/growth/drift.py at 99 % on its logarithm, as a
+    good   the mean response time of the seconds must not drift: stats/growth/drift.py at 99% on its logarithm, as a
            queue makes it grow by shares, and by a tenth or more
     bad    the completions of the seconds that kept the target busy must not rise beyond chance, by the same test
-    closed throughput must not drift either way, by the same test and 3 % or more
+    closed throughput must not drift either way, by the same test and 3% or more
 
 What a growing backlog looks like is no drift: where a target falls behind, response times rise with the queue, and it
 may finish less and less as it thrashes; either is what *bad* means. Seconds are those of a host of mean speed, and
@@ -80,4 +80,4 @@ def _change_of(found: Drift) -> str:
 
 def _change(share: float, low: float, high: float, span_s: float) -> str:
     way = "rises" if share > 0 else "falls"
-    return f"{way} by {abs(share):.0%} in {span_s:.0f} s (99 %: {low:+.0%} to {high:+.0%})"
+    return f"{way} by {abs(share):.0%} in {span_s:.0f} s (99%: {low:+.0%} to {high:+.0%})"

@@ -2,7 +2,7 @@
 
 A virtual core without work halts, and the hypervisor gives its time to others. A generator halts thousands of times a
 second, between the answer it handles and the next; on hosts that schedule the cores of a machine together, the target's
-core is then taken away with it, as steal: 10 to 20 % of a busy core in docs/measurement.md, next to none while the
+core is then taken away with it, as steal: 10 to 20% of a busy core in docs/measurement.md, next to none while the
 generator's core does not halt. So a process of the lowest kind there is (SCHED_IDLE, sched(7)) spins on each core of
 the generator. It gives way at once to anything else; the target's cores, which it must not touch, are not among them.
 """

@@ -131,7 +131,7 @@ def _answer(starved: Sequence[Mapping[str, Any]], low: Done) -> str:
 
 
 def _words(one: Mapping[str, Any], low: Done) -> str:
-    """ "create_baseline makes 0.2 % of the iterations (15 % at low load) and takes 20.7 s (48 ms)"."""
+    """ "create_baseline makes 0.2% of the iterations (15% at low load) and takes 20.7 s (48 ms)"."""
     usual_ms = low.mean_ms(one["operation"]) or 0.0
     share, usual = share_words(one["share"]), share_words(one["low_share"])
     text = f"{one['operation']} makes {share} of the iterations ({usual} at low load)"

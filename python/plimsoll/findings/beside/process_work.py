@@ -4,7 +4,7 @@ CPU an operation = cores used ÷ iterations/s, the demand of the utilisation law
 trial; what a process does by itself (jobs, keeping awake) is in it. Trials in which one was restarted, or more
 than a tenth of the requests failed, are left out, as are those of a variant whose process was not read
 (unread_processes.py).
-Intervals of 95 %: Student's t over the trials of a cell, from three on; of two arms, over the logarithms of the ratios
+Intervals of 95%: Student's t over the trials of a cell, from three on; of two arms, over the logarithms of the ratios
 of its pairs (stats/comparison/log_ratio.py).
 """
 
@@ -200,9 +200,9 @@ def _answer(cells: Sequence[Cell], changes: Sequence[Mapping[str, Any]], is_part
 
 
 def _change_words(one: Mapping[str, Any]) -> str:
-    """ "forum 2.1 to 3.4 ms, +62 % (95 %: +58 % to +66 %)"."""
+    """ "forum 2.1 to 3.4 ms, +62% (95%: +58% to +66%)"."""
     low, high = one["interval"]
-    change = f"{ratio_words(one['ratio'])} (95 %: {interval_words(low, high)})"
+    change = f"{ratio_words(one['ratio'])} (95%: {interval_words(low, high)})"
     return f"{one['process']} {ms_words(one['a_ms'])} to {ms_words(one['b_ms'])}, {change}"
 
 
@@ -215,7 +215,7 @@ def _table(cells: Sequence[Cell]) -> dict[str, Any]:
         rows.append([cell["load"], *(found.get(name, "–") for name in names), ms_words(cell["cpu_ms"])])
     return {
         "title": "CPU an operation, by process",
-        "note": f"Means over the trials, with intervals of 95 % from {FEWEST_TRIALS} trials on. –: below "
+        "note": f"Means over the trials, with intervals of 95% from {FEWEST_TRIALS} trials on. –: below "
         f"{share_words(LEAST_SAID)} of the cell's CPU.",
         "columns": ["At", *names, "Together"],
         "words": ["At"],
@@ -231,8 +231,8 @@ def _ms(one: Mapping[str, Any]) -> str:
 def _table_of_changes(changes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {
         "title": "CPU an operation, B beside A",
-        "note": "Ratios of pairs, with intervals of 95 %; exploratory: not what the verdict rests on.",
-        "columns": ["At", "Process", "A", "B", "Change", "95 %", "Pairs"],
+        "note": "Ratios of pairs, with intervals of 95%; exploratory: not what the verdict rests on.",
+        "columns": ["At", "Process", "A", "B", "Change", "95%", "Pairs"],
         "words": ["At", "Process"],
         "rows": [
             [

@@ -2,7 +2,7 @@
 
 Getting a connection (with looking up its name, connecting and TLS where it is new), sending, waiting for the answer's
 first byte, and receiving follow one another and are all there is of a request. Means over all requests of a cell, with
-intervals of 95 % from batches of time (stats/estimates/batch_ratio.py).
+intervals of 95% from batches of time (stats/estimates/batch_ratio.py).
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def _table(cells: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         rows.append([cell["load"], *(found.get(name, "–") for name in names), ms_words(cell["mean_ms"])])
     return {
         "title": "Parts of a request, mean",
-        "note": "Intervals of 95 %. Getting a connection holds the two behind it.",
+        "note": "Intervals of 95%. Getting a connection holds the two behind it.",
         "columns": ["At", *(name[:1].upper() + name[1:] for name in names), "Together"],
         "words": ["At"],
         "rows": rows,

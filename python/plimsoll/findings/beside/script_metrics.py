@@ -1,7 +1,7 @@
 """What did the script's own metrics say? k6's Counter, Rate, Trend and Gauge at each load that was held.
 
 A counter is told per second, per hour and per iteration, a rate as a share, a trend by mean and p95, a gauge by its
-last value; with intervals of 95 % from batches of time (stats/estimates/batch_ratio.py). Where users wait and
+last value; with intervals of 95% from batches of time (stats/estimates/batch_ratio.py). Where users wait and
 throughput stopped rising, a counter has a ceiling: iterations at the plateau × what one counts there.
 """
 
@@ -29,7 +29,7 @@ MOST_SAID = 4
 MOST_LOADS_SAID = 3
 NO_UNIT = "no unit"
 ASSUMED = (
-    "Intervals of 95 % are from batches of time, at most 40 of equal length at each load: neighbours may go together, "
+    "Intervals of 95% are from batches of time, at most 40 of equal length at each load: neighbours may go together, "
     "others may not, and the target stays the same."
 )
 CEILING_MEANS = (
@@ -216,7 +216,7 @@ def _unit(entry: Row) -> str:
 
 
 def _interval(interval: Sequence[float] | None, words: Callable[[float], str]) -> str:
-    return f" (95 %: {words(interval[0])} to {words(interval[1])})" if interval else ""
+    return f" (95%: {words(interval[0])} to {words(interval[1])})" if interval else ""
 
 
 def _counter_said(row: Row, unit: str) -> str:
@@ -256,7 +256,7 @@ _COLUMNS: dict[str, list[str]] = {
 
 def _table(entry: Row) -> dict[str, Any]:
     kind, unit = entry["kind"], _unit(entry)
-    notes = ["Intervals of 95 %." if kind != "gauge" else ""]
+    notes = ["Intervals of 95%." if kind != "gauge" else ""]
     if (ceiling := entry["ceiling"]) is not None:
         notes.append(
             f"At most {number(ceiling['per_hour'])} an hour{_interval(ceiling['per_hour_interval'], number)} at the "

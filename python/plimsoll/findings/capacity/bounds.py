@@ -85,7 +85,7 @@ def _response_s(steps: Sequence[Step], lowest: float) -> tuple[float, float] | N
 
 
 def _interval(found: Estimate, digits: int = 3) -> str:
-    return f"95 %: {number(found.low, digits)} to {number(found.high, digits)}"
+    return f"95%: {number(found.low, digits)} to {number(found.high, digits)}"
 
 
 def _answer(bounds: Bounds, unit: str) -> str:
@@ -132,7 +132,7 @@ def _facts(bounds: Bounds, response_s: tuple[float, float] | None, one: str) -> 
 
 def _seconds(found: Estimate) -> str:
     value, low, high = (ms_words(1000 * one) for one in (found.value, found.low, found.high))
-    return f"{value} (95 %: {low} to {high})"
+    return f"{value} (95%: {low} to {high})"
 
 
 def _source_words(source: str, bounds: Bounds, fullest: tuple[Resource, Estimate] | None) -> str:

@@ -68,7 +68,7 @@ def _demand_words(change: DemandChange | None, grew: bool) -> str:
         return "Whether operations cost more for it cannot be told from these steps."
     if not change.significant and change.high - change.low > MOST_OPEN:
         return "Whether CPU per operation changed with it is inconclusive: the confidence interval is too wide."
-    interval = f"99 %: {change.low:+.0%} to {change.high:+.0%} if the data doubles"
+    interval = f"99%: {change.low:+.0%} to {change.high:+.0%} if the data doubles"
     if not change.significant:
         return f"CPU per operation did not change with it beyond chance ({interval})."
     by = f"by {change.per_doubling:+.0%} ({interval})"

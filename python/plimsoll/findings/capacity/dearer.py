@@ -4,7 +4,7 @@ CPU an operation is the demand of the utilisation law (Denning and Buzen 1978): 
 operations done in a second. It is told per process, in CPU time of cores of equal speed
 (probes/processes/core_speed.py), so that a host that became slower explains nothing; and from steps alone that loaded
 the target alike and did not overload it, as the CPU for an operation depends on the load: below it, idling threads and
-short batches cost more, beyond it, what waits does. A trend over the steps (stats/growth/trend.py, 99 %) tells it from
+short batches cost more, beyond it, what waits does. A trend over the steps (stats/growth/trend.py, 99%) tells it from
 chance.
 
 What response times at low load show (experiments/capacity/ageing.py) needs a load that was held early and late, and

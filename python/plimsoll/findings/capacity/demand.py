@@ -114,7 +114,7 @@ def _reach_words(name: str, found: Reach, rows: Sequence[tuple[Row, float]]) -> 
         why = one if _is_one_level(rows) or len(set(per_s)) < 2 else "its utilisation did not rise with load"
         return f"{words}; no line: {why}."
     points = "the two points" if len(used) == 2 else f"the {len(used)} points"
-    interval = f" (95 %: {number(found.interval[0])} to {number(found.interval[1])})" if found.interval else ""
+    interval = f" (95%: {number(found.interval[0])} to {number(found.interval[1])})" if found.interval else ""
     return f"{words}; {number(found.line_per_s)}/s{interval} along the line through {points}."
 
 

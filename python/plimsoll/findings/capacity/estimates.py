@@ -15,7 +15,7 @@ from plimsoll.stats.throughput.knee import Knee, NoKnee, closed_knee, open_knee
 from plimsoll.stats.throughput.plateau import Plateau, capacity_interval
 
 CONFIDENCE = 0.95
-INTERVAL_WORDS = "95 %, from the completions of the overloaded steps and their scatter, no wider than the bracket"
+INTERVAL_WORDS = "95%, from the completions of the overloaded steps and their scatter, no wider than the bracket"
 OPEN_KNEE_WORDS = "the load of greatest throughput ÷ mean response time (Kleinrock), from a fitted queueing curve"
 CLOSED_KNEE_WORDS = "where throughput would reach its plateau if users never waited for each other (N*)"
 

@@ -172,10 +172,10 @@ def _headline(one: Reaching, main: Mapping[str, Any]) -> str:
     low, high = one.curve.interval
     if not one.told:
         to = f"between {number(low)} and {number(high)}/s" if high is not None else f"{number(low)}/s or more"
-        return f"On {one.what}: cannot tell well, {to} (95 %)."
+        return f"On {one.what}: cannot tell well, {to} (95%)."
     users = level_at(one, main)
     words = f", {level_words(users, main['capacity']['unit'])}" if users is not None else ""
-    return f"On {one.what}: {number(one.per_s)}/s{words} (95 %: {number(low)} to {number(high or 0.0)}/s)."
+    return f"On {one.what}: {number(one.per_s)}/s{words} (95%: {number(low)} to {number(high or 0.0)}/s)."
 
 
 def _least_words(asked: Sequence[Reaching], cores: int | None) -> list[str]:

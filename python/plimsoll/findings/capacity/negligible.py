@@ -36,7 +36,7 @@ class Share:
 
     @property
     def words(self) -> str:
-        """ "2.1 to 2.4 %", "at most 2.4 %"."""
+        """ "2.1 to 2.4%", "at most 2.4%"."""
         if self.high is None:
             return f"more than {share_words(self.low or 0.0)}"
         if self.low is None:
@@ -46,7 +46,7 @@ class Share:
 
 @dataclass(frozen=True)
 class ResourceShare:
-    """What they take of `resource`: `demand_s` of the whole of it an operation, with its 95 % `interval_s`; `share`: of
+    """What they take of `resource`: `demand_s` of the whole of it an operation, with its 95% `interval_s`; `share`: of
     the resource at the expected rate."""
 
     resource: Resource
@@ -141,10 +141,10 @@ def _answer(verdict: Verdict, alone: Share, rates: Sequence[float | None], load:
 
 
 def _resource_words(one: ResourceShare) -> str:
-    """ "An operation takes 0.19 ms (95 %: …) of …: 3.1 to 3.3 % of it at that load"."""
+    """ "An operation takes 0.19 ms (95%: …) of …: 3.1 to 3.3% of it at that load"."""
     low, high = (ms_words(1000 * end) for end in one.interval_s)
     return (
-        f"An operation takes {ms_words(1000 * one.demand_s)} of {one.resource.where} (95 %: {low} to {high}): "
+        f"An operation takes {ms_words(1000 * one.demand_s)} of {one.resource.where} (95%: {low} to {high}): "
         f"{one.share.words} of it at that load."
     )
 

@@ -147,7 +147,7 @@ def _at(one: Reaching, main: Mapping[str, Any]) -> str:
     if one.curve is None:
         return f"near {number(one.per_s)}/s{words}, if its {_demand(one)} stay"
     low, high = one.curve.interval
-    to = f"95 %: {number(low)} to {number(high)}" if high is not None else f"95 %: {number(low)} or more"
+    to = f"95%: {number(low)} to {number(high)}" if high is not None else f"95%: {number(low)} or more"
     return f"near {number(one.per_s)}/s{words} ({to}), at {_demand(one)}"
 
 

@@ -140,8 +140,8 @@ def _bracket(finding: Mapping[str, Any]) -> str:
 
 
 def _change(low: float | None, high: float | None) -> str:
-    """ "between −3 % and +12 %"."""
-    shown = [f"{100 * (ratio - 1):+,.0f} %".replace("-", "−") if ratio is not None else None for ratio in (low, high)]
+    """ "between −3% and +12%"."""
+    shown = [f"{100 * (ratio - 1):+,.0f}%".replace("-", "−") if ratio is not None else None for ratio in (low, high)]
     if shown[0] and shown[1]:
         return f"between {shown[0]} and {shown[1]}"
     return f"at least {shown[0]}" if shown[0] else f"at most {shown[1]}" if shown[1] else "not bounded"

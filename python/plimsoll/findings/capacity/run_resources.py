@@ -3,7 +3,7 @@
     thread   a process most of whose CPU time is one thread's ends at one core, however many there are
     cpu      all processes of a host share its cores: their demands add up (shared budget)
     target_cores    likewise those cores that the target may use, where that are fewer
-    disk     the busiest disk ends at 100 %
+    disk     the busiest disk ends at 100%
 
 Steps that were overloaded, disturbed or failing are left out: there an operation costs something else. A use that does
 not rise with throughput is no demand of the operations. Other hosts count where their metrics were read (host:<name>).

@@ -67,7 +67,7 @@ def scaling_of_imported(
     if model != "closed":
         return [], [f"{what}: the load is open, so its level is no number of users at work."]
     return [], [
-        f"{what} ({LAW}): that needs {FEWEST_LEVELS} levels held with at most 1 % failures, of which it has {levels}."
+        f"{what} ({LAW}): that needs {FEWEST_LEVELS} levels held with at most 1% failures, of which it has {levels}."
     ]
 
 
@@ -99,7 +99,7 @@ def _answer(found: Scalability, unit: str, top: float) -> str:
             f"Cannot tell where throughput would peak: {between} {number(low)}{'' if most.startswith(' and') else '/s'}"
             f"{most}. Up to {level_words(top, unit)} it bends too little, or scatters too much."
         )
-    interval = f"(95 %: {number(low)} to {number(high or 0.0)})"
+    interval = f"(95%: {number(low)} to {number(high or 0.0)})"
     if found.reached:
         return (
             f"Throughput peaks at {number(found.peak_per_s or 0.0)}/s {interval} with about "

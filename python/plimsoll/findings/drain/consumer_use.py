@@ -169,8 +169,8 @@ def _item_words(one: Mapping[str, Any]) -> str:
         return "which do not rise with the items"
     low, high = (ms_words(end) for end in one["cpu_interval_ms"])
     if one["cpu_interval_ms"][0] <= 0:
-        return f"at most {high} of CPU an item (95 %), which may be none"
-    return f"{ms_words(one['cpu_ms_per_item'])} of CPU an item (95 %: {low} to {high})"
+        return f"at most {high} of CPU an item (95%), which may be none"
+    return f"{ms_words(one['cpu_ms_per_item'])} of CPU an item (95%: {low} to {high})"
 
 
 def _table(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

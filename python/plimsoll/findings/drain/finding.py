@@ -201,7 +201,7 @@ def _answer(facts: Mapping[str, Any], judged: KeepingUp | None, every_s: float) 
             f"No, it falls behind: {rates}; {went}, "
             f"{number(judged.growth_per_s)} "
             f"items more each second: {share_words(judged.overload)} of what comes in is left over "
-            f"(95 %: {low} to {high})."
+            f"(95%: {low} to {high})."
         )
     if judged.verdict == "keeps up":
         return f"Yes: {rates}; {went}. {smallest}."

@@ -46,7 +46,7 @@ def _may_not_grow(per_item: float, interval: list[float] | None) -> bool:
 
 
 def _growth_words(per_item: float, interval: list[float] | None) -> str:
-    shown = f" (95 %: {size_words(interval[0])} to {size_words(interval[1])})" if interval else ""
+    shown = f" (95%: {size_words(interval[0])} to {size_words(interval[1])})" if interval else ""
     if _may_not_grow(per_item, interval):
         return f"It is not seen to grow with the items: {size_words(per_item)} each{shown}"
     return f"It grows by {size_words(per_item)} per item{shown}"
@@ -100,7 +100,7 @@ def memory_growth(seen: Consumer, budget: float | None) -> dict[str, Any]:
     return {
         "answer": (
             f"In {time_words(max(0.0, left))} if it goes on to grow by {rate} "
-            f"(99 %: {time_words(max(0.0, (budget - now) / found.high))} to "
+            f"(99%: {time_words(max(0.0, (budget - now) / found.high))} to "
             f"{time_words(max(0.0, (budget - now) / found.low))}); {size_words(now)} now."
         ),
         "memory": {

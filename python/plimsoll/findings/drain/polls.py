@@ -58,7 +58,7 @@ def _rate_words(found: PollRate) -> str:
     if not math.isfinite(found.per_s):
         return f"At least {number(found.low)} items/s: {work}, all shorter than their rounding."
     high = f"to {number(found.high)}" if math.isfinite(found.high) else "or more"
-    of = "95 %" if found.polls > 1 else "95 % for the rounding"
+    of = "95%" if found.polls > 1 else "95% for the rounding"
     return f"{number(found.per_s)} items/s ({of}: {number(found.low)} {high}): {work}."
 
 

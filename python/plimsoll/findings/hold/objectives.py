@@ -1,5 +1,5 @@
-"""Objectives of a held load: met or failed where the exact test says so with an error of 1 %, else undecided with how
-much longer would decide it. The interval beside the value is of 95 %."""
+"""Objectives of a held load: met or failed where the exact test says so with an error of 1%, else undecided with how
+much longer would decide it. The interval beside the value is of 95%."""
 
 from __future__ import annotations
 
@@ -115,20 +115,20 @@ def _words(limit: Limit, found: Mapping[str, Any], judged: Judged) -> str:
     show = share_words if limit.unit == "ratio" else ms_words
     shown = show(found["value"]) + (f" of {count}" if limit.unit == "ratio" else "")
     if interval is not None:
-        return f"{shown} (95 %: {show(interval[0])} to {show(interval[1])})"
+        return f"{shown} (95%: {show(interval[0])} to {show(interval[1])})"
     if limit.quantile is None:
         return f"{shown} of {count} samples, insufficient data: {found['reason']}"
     than = ms_words(limit.limit)
     if judged.verdict == "met":
-        return f"{shown}; at most {share_words(1 - limit.quantile)} take longer than {than} (99 %)"
+        return f"{shown}; at most {share_words(1 - limit.quantile)} take longer than {than} (99%)"
     if judged.verdict == "violated":
-        return f"{shown}; at least {share_words(judged.share_low)} take longer than {than} (99 %)"
+        return f"{shown}; at least {share_words(judged.share_low)} take longer than {than} (99%)"
     value = {"samples": found["samples"], "value": found["value"], "over": judged.over}
     return f"{value_words(limit, value)}, which does not decide it"
 
 
 def _interval(limit: Limit, seen: Watched, samples: Samples) -> tuple[list[float] | None, str]:
-    """Of 95 %, of the value; None with the reason."""
+    """Of 95%, of the value; None with the reason."""
     if limit.statistic == "max":
         return None, ""
     if limit.statistic == "error_rate":

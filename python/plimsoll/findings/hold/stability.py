@@ -67,7 +67,7 @@ def _drift_finding(seconds: NDArray[np.float64], mean_ms: NDArray[np.float64]) -
         )
         return base | {"answer": f"It cannot be told: {why}.", "next": ["Hold the load longer (--duration)."]}
     low, high = found.share_interval
-    interval = f"99 %: {percent_words(max(low, -1.0))} to {percent_words(high)}"  # no time falls below nothing
+    interval = f"99%: {percent_words(max(low, -1.0))} to {percent_words(high)}"  # no time falls below nothing
     about = {
         "share": found.share,
         "interval": [low, high],
@@ -153,7 +153,7 @@ def periodic_finding(series: HoldSeries) -> dict[str, Any]:
     }
     answer = (
         f"Yes: about every {time_words(found.period_s)} "
-        f"(95 %: {number(found.low_s)} "
+        f"(95%: {number(found.low_s)} "
         f"to {number(found.high_s)} s, {found.cycles} times seen) "
         f"the mean response time rises from {ms_words(outside)} "
         f"to {ms_words(inside)} "
@@ -259,7 +259,7 @@ def _leak_row(
             )
         }
     row |= {"bytes_per_s": slope, "interval": [low, high]}
-    rate = f"{_an_hour(slope)} MiB an hour in the second half (99 %: {_an_hour(low)} to {_an_hour(high)})"
+    rate = f"{_an_hour(slope)} MiB an hour in the second half (99%: {_an_hour(low)} to {_an_hour(high)})"
     if not (rises and low > LEAST_LEAK_BYTES_PER_S):
         return row | {"words": f"{name}: no growth beyond chance, {rate}; {size_words(now)} at the end."}
     words = f"{name} grows by {rate}; {size_words(now)} at the end."

@@ -215,7 +215,7 @@ def as_steps(stretches: Sequence[Stretch], verdicts: Mapping[float, str]) -> lis
 
 
 def most_interval(stretches: Sequence[Stretch], level: float) -> tuple[float, float] | None:
-    """95 % interval of the throughput at a level, from its scatter within this run; None if too little was done."""
+    """95% interval of the throughput at a level, from its scatter within this run; None if too little was done."""
     parts = [one for one in stretches if one.level == level]
     done = [count for one in parts for count in one.done]
     noise = max((variance_per_event(one.done) for one in parts), default=1.0)

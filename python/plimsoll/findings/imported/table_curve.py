@@ -26,10 +26,10 @@ from plimsoll.stats.throughput.knee import Knee, NoKnee, closed_knee
 
 Model = Literal["open", "closed"]
 Verdict = Literal["good", "bad", "mixed", "unknown"]
-FAILS_MORE = 0.01  # of all requests, above the share at the lowest level: what k6 and SLOs call 99 % of success
+FAILS_MORE = 0.01  # of all requests, above the share at the lowest level: what k6 and SLOs call 99% of success
 REPEATS_DIFFER = 1.25  # greatest ÷ least of the repeats of a level: twice what runs on a quiet machine differ by
 SCATTER = 0.01  # of a level's throughput beside Poisson's, as users of one level do not only wait for this target
-LIGHT_SHARE = 0.5  # of the knee, at most, at the lowest level: one server bends by 2 % there at 100 users
+LIGHT_SHARE = 0.5  # of the knee, at most, at the lowest level: one server bends by 2% there at 100 users
 TIMES_SLOWER = 5.0  # mean response time at the top ÷ at the lowest level: most of it is waiting
 WAITING_SHARE = 0.25  # of the users who wait for an answer at the top
 _CENTRES = ("mean", "p50", "p90", "p95", "p99")

@@ -45,7 +45,7 @@ def levels_finding(
     test: str | None = None,
 ) -> dict[str, Any]:
     """The finding. `steps`: of a run with seconds, else made of the rows; `interval`: of the most it finished per
-    second (95 %, within this run), where seconds tell; `model`: whether users wait for their answers (closed); `test`:
+    second (95%, within this run), where seconds tell; `model`: whether users wait for their answers (closed); `test`:
     which of several tests in one table it is about."""
     curve = curve_of(table, model, objectives)
     unit = table.level_unit

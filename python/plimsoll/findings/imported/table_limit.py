@@ -1,7 +1,7 @@
 """What limits a target of which only a table of levels is known: the utilisation that was near its ceiling where the
 load was no longer carried, and clearly lower at the lowest load.
 
-The rule is that of our own runs (limits/what_stops.py), on one mean a level: who prints 70 % may have had one busy
+The rule is that of our own runs (limits/what_stops.py), on one mean a level: who prints 70% may have had one busy
 core of eight.
 """
 

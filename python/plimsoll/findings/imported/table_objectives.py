@@ -2,11 +2,11 @@
 
 A source that lacks the very percentile still bounds it: quantiles rise, so p90 lies between p50 and p95. Where the
 source says how many samples there were, its percentiles, least and greatest bound how many were above the limit: these
-decide by the exact test, with an error of 1 %, as if the samples were independent. Where they do not, the value counts
+decide by the exact test, with an error of 1%, as if the samples were independent. Where they do not, the value counts
 as published, from 20 ÷ (1 − q) samples on. No number of samples is demanded where the source does not say how many
 there were.
 
-A failure is no answer in time: where more than 5 % of the requests failed, p95 is above any limit.
+A failure is no answer in time: where more than 5% of the requests failed, p95 is above any limit.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ def answer_words(curve: Curve) -> str:
     if isinstance(curve.knee, Knee):
         low, high = curve.knee.interval
         about = level_words(curve.knee.level, curve.unit)
-        parts.append(f"The knee is at about {about} (95 %: {number(low)} to {number(high)}).")
+        parts.append(f"The knee is at about {about} (95%: {number(low)} to {number(high)}).")
     return " ".join(parts)
 
 
@@ -112,8 +112,8 @@ def _failing_words(curve: Curve) -> str:
 
 
 def share_words(share: float) -> str:
-    """A share of failures: "60 %", "0.25 %"."""
-    return f"{100 * share:.3g} %"
+    """A share of failures: "60%", "0.25%"."""
+    return f"{100 * share:.3g}%"
 
 
 def _rate(curve: Curve, level: float | None) -> str:

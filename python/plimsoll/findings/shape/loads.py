@@ -172,7 +172,7 @@ class Sustainable(TypedDict):
 
 
 class Headroom(TypedDict):
-    """Room over the expected load: 0.2 is 20 % more than expected; None where the most that is carried was not found,
+    """Room over the expected load: 0.2 is 20% more than expected; None where the most that is carried was not found,
     or lies so near that it is not decided whether the load is carried."""
 
     expected_users: Users

@@ -99,7 +99,7 @@ class Overload(TypedDict):
 
 
 class Keep(TypedDict, total=False):
-    """The load at which objectives just hold; `level` with its 95 % interval is None where that cannot be said;
+    """The load at which objectives just hold; `level` with its 95% interval is None where that cannot be said;
     `ruling`: place of the objective that is nearest to its limit; `held`: whether it held over the kept time;
     `violated_share`: of the time, the windows that missed it; `lost_at_s`: when an overload had not ended for a
     minute of hardly any load."""
@@ -125,7 +125,7 @@ class Keep(TypedDict, total=False):
 
 
 class Periodic(TypedDict):
-    """Pulses of slowness; `times_s`: seconds of the run at which they began; `interval_s` of the period, at 95 %."""
+    """Pulses of slowness; `times_s`: seconds of the run at which they began; `interval_s` of the period, at 95%."""
 
     period_s: Seconds
     interval_s: list[Seconds]
@@ -138,7 +138,7 @@ class Periodic(TypedDict):
 
 
 class Leak(TypedDict, total=False):
-    """Growth of a process' memory in the second half, with its 99 % interval."""
+    """Growth of a process' memory in the second half, with its 99% interval."""
 
     process: Required[str]
     leaks: Required[bool]
@@ -215,7 +215,7 @@ class Fit(TypedDict):
 
 
 class Later(TypedDict):
-    """The time per item at a larger volume, with its 90 % interval."""
+    """The time per item at a larger volume, with its 90% interval."""
 
     volume: Items
     per_item_s: Seconds
@@ -307,7 +307,7 @@ class ConsumerUse(TypedDict):
 
 
 class MemoryBudget(TypedDict):
-    """Growth of the consumer's memory, with its 99 % interval."""
+    """Growth of the consumer's memory, with its 99% interval."""
 
     bytes_per_s: BytesPerSecond
     interval: list[BytesPerSecond | None]

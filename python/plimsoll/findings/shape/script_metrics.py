@@ -57,7 +57,7 @@ class MetricAtLoad(TypedDict, total=False):
 
 class MetricCeiling(TypedDict):
     """What a counter reaches at most, as throughput stopped rising: iterations at the plateau × `per_iteration` of the
-    levels of the plateau, from `from_level` on; intervals of 95 %."""
+    levels of the plateau, from `from_level` on; intervals of 95%."""
 
     per_s: PerSecond
     per_s_interval: list[PerSecond]

@@ -214,7 +214,7 @@ class ProcessWork(TypedDict):
 
 
 class WorkChange(TypedDict):
-    """CPU of a process for an operation, B ÷ A with its interval of 95 % over the pairs."""
+    """CPU of a process for an operation, B ÷ A with its interval of 95% over the pairs."""
 
     load: str
     level: Level

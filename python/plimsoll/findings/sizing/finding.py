@@ -1,7 +1,7 @@
 """What hardware does it need? CPU cores and memory for the expected load and for 2, 5 and 10 times of it.
 
     used         what the load takes: CPU by the demand per operation (stats/throughput/demand_curve.py), memory as it
-                 grew with load and items (stats/growth/space.py), each with its 95 % interval
+                 grew with load and items (stats/growth/space.py), each with its 95% interval
     minimum      just that: all of it is busy, work waits, and nothing else may run there
     recommended  the upper end of the interval ÷ (1 − reserve)
 

@@ -173,7 +173,7 @@ def _as_supported(need: Need, points: Sequence[tuple[float, float, float]], per_
         low, used, high = min(low, most), min(used, most), min(high, most)
     if used <= 0 or (high > WIDEST * used and high > ONE_CORE_WITH_RESERVE):
         between = f"between {number(low)} and {number(high)} cores"
-        return Need(None, why=f"the steps measured put it {between} (95 %)")
+        return Need(None, why=f"the steps measured put it {between} (95%)")
     return Need(used, None if need.interval is None else (low, high))
 
 

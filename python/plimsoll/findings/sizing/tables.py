@@ -37,7 +37,7 @@ def hardware_table(
             rows.append(([host["host"] or "this host"] if is_many else []) + row)
     return {
         "title": "Hardware by load",
-        "note": f"Minimum: what the load itself takes. Recommended: the upper end of the 95 % interval with "
+        "note": f"Minimum: what the load itself takes. Recommended: the upper end of the 95% interval with "
         f"{wanted.reserve:.0%} left unused.",
         "columns": (["Host"] if is_many else []) + columns,
         "rows": rows,
@@ -62,9 +62,9 @@ def carries_table(carries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
             "title": "What so many cores would carry",
             "note": "If CPU is what stops it. Usable: the share of its CPU that the target used where that stopped "
             "this run; 100% where it is not known.",
-            "columns": ["Cores", "Usable", "Carries (95 %)"],
+            "columns": ["Cores", "Usable", "Carries (95%)"],
             "rows": rows,
-            "words": ["Carries (95 %)"],
+            "words": ["Carries (95%)"],
         }
     ]
 
@@ -98,7 +98,7 @@ def disk_table(sizes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     if not rows:
         return []
     note = "Bytes of each item × items of a day at that load, if each further item takes as much; nothing is deleted."
-    columns = ["Load", "What", "Grows in a day (95 %)"]
+    columns = ["Load", "What", "Grows in a day (95%)"]
     return [{"title": "Disk by load", "note": note, "columns": columns, "rows": rows, "words": columns}]
 
 
@@ -121,7 +121,7 @@ def item_table(facts: SizingFacts) -> list[dict[str, Any]]:
     return [
         {
             "title": "Growth with items",
-            "note": "The mean of what came with each item, with its 95 % interval; " + _AHEAD[facts.noun],
+            "note": "The mean of what came with each item, with its 95% interval; " + _AHEAD[facts.noun],
             "columns": ["What", "Per item", "Items seen", "Size there", *(f"At {times}× items" for times in TIMES[1:])],
             "rows": rows,
             "words": ["What"],

@@ -198,7 +198,7 @@ def _brief(one: Comparison) -> str:
 
 
 def _change(one: Comparison) -> str:
-    """ "by 19.8 % (99 % interval 19.1 to 20.5 %, 10 pairs)"."""
+    """ "by 19.8% (99% interval 19.1 to 20.5%, 10 pairs)"."""
     assert one.effect is not None
     low, high = one.bounds
     ratio = one.effect.ratio
@@ -210,8 +210,8 @@ def _change(one: Comparison) -> str:
 
 
 def confidence_words(alpha: float) -> str:
-    """ "99 %", "99.8 %"."""
-    return f"{100 * (1 - alpha):.5g} %"
+    """ "99%", "99.8%"."""
+    return f"{100 * (1 - alpha):.5g}%"
 
 
 def _sentence(one: Comparison, margin: float, pairs: PairTime | None) -> str:

@@ -1,9 +1,9 @@
 """One comparison after the other: the trials of A and B at a level, an endpoint and a statistic, judged together.
 
 Primary comparisons (all requests, the statistics declared before) decide the answer and are corrected by Holm's
-step-down, so that the chance of any false alarm among them is at most 4 % and of one at most 1 %. All others are
-exploratory: Benjamini and Hochberg at 1 %. Where A and B do not differ, a report
-therefore raises an alarm in at most 5 % of cases.
+step-down, so that the chance of any false alarm among them is at most 4% and of one at most 1%. All others are
+exploratory: Benjamini and Hochberg at 1%. Where A and B do not differ, a report
+therefore raises an alarm in at most 5% of cases.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class Comparison:
             )
 
     def pairs_to_settle(self, margin: float) -> int | None:
-        """Pairs (of two sets: runs of each) that would settle it with 80 % power if the difference is what it seems;
+        """Pairs (of two sets: runs of each) that would settle it with 80% power if the difference is what it seems;
         None where more than anybody makes, or where failures keep it undecided."""
         if self.effect is None or self.verdict != "undecided" or self.reasons:
             return None

@@ -155,13 +155,13 @@ def _verdict(share: Share) -> str:
 
 def _share_words(value: float, share: Share) -> str:
     """A percentage with a digit more where the interval of that share would round to one number."""
-    return f"{100 * value:.1f} %" if share.high - share.low < FINE else percent(value)
+    return f"{100 * value:.1f}%" if share.high - share.low < FINE else percent(value)
 
 
 def _layer_sentence(name: str, share: Share, place: int, names: Sequence[str], whole_ms: float, parts: bool) -> str:
     low, high = _share_words(share.low, share), _share_words(share.high, share)
     text = (
-        f"{name} takes {_share_words(share.share, share)} ({100 * (1 - ALPHA):g} % interval {low} to {high}) of "
+        f"{name} takes {_share_words(share.share, share)} ({100 * (1 - ALPHA):g}% interval {low} to {high}) of "
         f"{names[0]}, {ms(abs(share.share * whole_ms))}."
     )
     if share.is_there:

@@ -243,7 +243,7 @@ def _form_words(name: str, law: PowerLaw | None, places: int) -> tuple[str, str]
         return "table", ""
     if law.form == "none":
         return "none", f"has no simple form in {name}"
-    exponent = f"{name}^{law.exponent:.2f} (95 % interval of the exponent {law.low:.2f} to {law.high:.2f})"
+    exponent = f"{name}^{law.exponent:.2f} (95% interval of the exponent {law.low:.2f} to {law.high:.2f})"
     if law.changes_at_most(FLAT):
         return "flat", f"does not depend on {name} (by less than {percent(FLAT)} over its range)"
     if law.low <= 0 <= law.high:

@@ -6,7 +6,7 @@ trial slows all of them: each trial's part in common, the median over the reques
 mean (of logarithms), is taken off, so that what is left tells a request that grows from a machine that changes.
 
 As many are looked at, each interval is that of 1 − 0.05 ÷ their number (Bonferroni), so that all of them hold together
-in 95 %. Requests of which a trial saw fewer than 20 do not count there.
+in 95%. Requests of which a trial saw fewer than 20 do not count there.
 """
 
 from __future__ import annotations

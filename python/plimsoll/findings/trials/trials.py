@@ -249,12 +249,12 @@ def _health(facts: Sequence[GeneratorSeconds], excluded: Sequence[Mapping[str, A
 
 
 def percent(share: float, digits: int = 2) -> str:
-    """A share as a percentage in a sentence: "12 %", "0.35 %"."""
+    """A share as a percentage in a sentence: "12%", "0.35%"."""
     value = 100 * share
     if value == 0:
-        return "0 %"
+        return "0%"
     size = abs(value)
-    return f"{value:.0f} %" if size >= 10 ** (digits - 1) * 1.0 and size >= 9.95 else f"{value:.{digits - 1}f} %"
+    return f"{value:.0f}%" if size >= 10 ** (digits - 1) * 1.0 and size >= 9.95 else f"{value:.{digits - 1}f}%"
 
 
 def ms(value: float) -> str:

@@ -3,7 +3,7 @@
 What it did, and which conclusions that takes away (validity.py):
   * it could not have sent more (a full or starved thread, no file or port, too few VUs), or did not send what was asked
     for (it stood still): throughput, times and counts of a level that was not carried; what was carried was carried;
-  * the host's CPU was over 90 % busy while the generator took over 10 % of the host and was not kept apart, or others
+  * the host's CPU was over 90% busy while the generator took over 10% of the host and was not kept apart, or others
     took a fifth (foreign_work.py): the same, as the target had what was left;
   * its lag was above both 1 ms and a tenth of the response time at the same percentile (p50, p90, p99), or of the
     median in the mean of a part of the load, its CPU quota held it up or its loop stalled: response times alone.

@@ -54,7 +54,7 @@ class Validity:
         name = f"{NAMES[self.rests_on]}{at}"
         if self.verdict != "within" or self.error is None:
             return f"{name}: {self.verdict}"
-        size = f"{self.error:.2g} ms" if self.unit == "ms" else f"{100 * self.error:.2g} %"
+        size = f"{self.error:.2g} ms" if self.unit == "ms" else f"{100 * self.error:.2g}%"
         return f"{name}: valid within ± {size}"
 
     def to_json(self) -> dict[str, Any]:

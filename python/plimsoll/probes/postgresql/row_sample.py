@@ -17,7 +17,7 @@ from plimsoll.probes.postgresql.index_candidates import quoted
 
 MOST_ROWS = 3_000
 SAMPLE_S = 2.0
-NONE_OF = 3.0  # none of n: at most 3/n, with 95 % (the "rule of three")
+NONE_OF = 3.0  # none of n: at most 3/n, with 95% (the "rule of three")
 
 
 @dataclass(frozen=True)

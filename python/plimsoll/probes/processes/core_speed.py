@@ -3,7 +3,7 @@
 On a shared machine neighbours slow a core by a tenth and more (the sibling hyperthread, caches, memory), for seconds or
 minutes, and no counter of the kernel shows it: the core stays as busy and does less. The work here is arithmetic, and
 reading and writing JSON documents from a set that does not fit near caches. Timed in CPU time of its own thread, so
-that waiting for the core does not count; it takes about 1 % of a core.
+that waiting for the core does not count; it takes about 1% of a core.
 """
 
 from __future__ import annotations

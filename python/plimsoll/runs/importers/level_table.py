@@ -425,7 +425,7 @@ def _number(column: Column, cell: str, delimiter: str, line: int) -> float | Non
     if value is not None:
         column.first_line = column.first_line or line
     if value is not None and column.role in ("utilisation", "error_share") and value > 1 + 1e-9:
-        raise BadRecord(f"{cell.strip()!r} is above 100 %", column.heading, "Give the share of all that there is.")
+        raise BadRecord(f"{cell.strip()!r} is above 100%", column.heading, "Give the share of all that there is.")
     if value is not None and column.role == "level" and value <= 0:
         raise BadRecord(f"a level of {cell.strip()} is none", column.heading, "Levels are above 0.")
     if value is not None and column.role in ("failed", "samples"):

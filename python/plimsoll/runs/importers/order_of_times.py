@@ -2,7 +2,7 @@
 
 Times that do not are no times of one load: columns were exchanged, or a cell is wrong, and what is judged by them would
 be made of air. Every source of statistics is checked here. Numbers that may be the same before they were rounded are no
-mistake: a number may be off by half of its last digit, "1300" by half of a hundred or 5 %, as Locust prints 1,260 ms.
+mistake: a number may be off by half of its last digit, "1300" by half of a hundred or 5%, as Locust prints 1,260 ms.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from itertools import combinations
 from plimsoll.runs.importers.source import BadRecord
 from plimsoll.runs.importers.units import rounded_by
 
-# Tools' own estimates differ by this: wrk2's histogram says 12.36 ms at 100 %, and a maximum of 12.34 ms.
+# Tools' own estimates differ by this: wrk2's histogram says 12.36 ms at 100%, and a maximum of 12.34 ms.
 ESTIMATED = 0.002
 
 

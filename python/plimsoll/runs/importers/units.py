@@ -95,7 +95,7 @@ def whole(value: float, cell: str, column: str) -> int:
 
 def rounded_by(cell: str) -> float:
     """By how much a cell that `quantity` reads may be rounded, in its own unit: half of its last digit. The zeros that
-    end a whole number may be none that were measured: half of the digit before them, but at most 5 % of the number."""
+    end a whole number may be none that were measured: half of the digit before them, but at most 5% of the number."""
     found = _CELL.match(cell.strip())
     assert found is not None
     digits, _, power = found.group(1).replace(",", "").lower().partition("e")

@@ -23,7 +23,7 @@ def words_of_summary(summary: Mapping[str, Any], threw: int = 0) -> str:
         )
     failed_checks = _value(summary, "checks", "rate")
     if parts and failed_checks is not None:
-        parts.append(f"{_short(100 * (1 - failed_checks))} % of the checks failed")
+        parts.append(f"{_short(100 * (1 - failed_checks))}% of the checks failed")
     parts += _thresholds(summary)
     return f"{', '.join(parts)}." if parts else ""
 
@@ -42,7 +42,7 @@ def _requests(summary: Mapping[str, Any]) -> list[str]:
     parts += [f"{_short(rate)}/s"] if rate is not None else []
     if failed == 1.0 and _value(summary, "http_req_duration", "max") == 0.0:
         return [*parts, "none was answered"]
-    parts += [f"{_short(100 * failed)} % failed"] if failed is not None else []
+    parts += [f"{_short(100 * failed)}% failed"] if failed is not None else []
     parts += [f"p95 {_short(p95)} ms"] if p95 is not None else []
     return parts
 

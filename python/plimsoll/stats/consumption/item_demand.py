@@ -26,7 +26,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class ItemDemand:
-    """CPU seconds `per_item` that is put in and done, with its 95 % `interval`, and `idle` cores without any;
+    """CPU seconds `per_item` that is put in and done, with its 95% `interval`, and `idle` cores without any;
     `per_done`: of doing it alone, None where that cannot be told apart; `most_per_s`: the most that was done."""
 
     idle: float

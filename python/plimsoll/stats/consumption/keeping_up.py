@@ -8,12 +8,12 @@ c_s²)), with the variances per arrival and per completion of the series themsel
     growth z = (backlog at the end − at the start) / scale
 
 falls behind: growth z ≥ 0.8, and the backlog was never near its least in the last third
-keeps up:     growth z < 0.8, and the smallest overload that this time can show is at most 5 %, or the backlog was near
+keeps up:     growth z < 0.8, and the smallest overload that this time can show is at most 5%, or the backlog was near
               its least again in the last third
 undecided:    else, and always below 100 items or 10 s
 
-0.8 gives 95 % power at an overload of (0.8 + 1.645) √((c_a² + c_s²) / n), the *smallest detectable*: 1.0 % of
-200 items/s (Poisson, exponential) in 10 minutes. A consumer at ρ = 0.95 is then called behind in less than 1 % of
+0.8 gives 95% power at an overload of (0.8 + 1.645) √((c_a² + c_s²) / n), the *smallest detectable*: 1.0% of
+200 items/s (Poisson, exponential) in 10 minutes. A consumer at ρ = 0.95 is then called behind in less than 1% of
 runs, because its backlog is much smaller than that border; at ρ between 1 less the smallest detectable and 1 no test
 can tell.
 """
@@ -41,8 +41,8 @@ Verdict = Literal["keeps up", "falls behind", "undecided"]
 
 @dataclass(frozen=True)
 class KeepingUp:
-    """Rates in items per second; `overload`: growth ÷ arrivals with its 95 % interval; `smallest_detectable`: the
-    overload that the time observed shows with 95 % power; backlogs in items."""
+    """Rates in items per second; `overload`: growth ÷ arrivals with its 95% interval; `smallest_detectable`: the
+    overload that the time observed shows with 95% power; backlogs in items."""
 
     verdict: Verdict
     arrivals_per_s: float

@@ -10,7 +10,7 @@ too small for a few polls of unequal length), with Student's t of n - 1 degrees.
 
 Rounding: a duration that is rounded to the nearest `rounding_s` lies within ± rounding_s / 2 of what is written. The
 errors of n durations are taken as uniform and independent, so that their sum has the standard deviation
-rounding_s √(n / 12) (Widrow and Kollár, Quantization Noise, 2008, ch. 3); 95 % of it lies within 1.96 of these, and all
+rounding_s √(n / 12) (Widrow and Kollár, Quantization Noise, 2008, ch. 3); 95% of it lies within 1.96 of these, and all
 of it within n rounding_s / 2.
 
 What changes from one run to the next is in neither.
@@ -27,7 +27,7 @@ Z_95 = 1.96
 
 @dataclass(frozen=True)
 class PollRate:
-    """Items per second with its 95 % interval (`high` infinite where all durations may be zero); of one poll that of
+    """Items per second with its 95% interval (`high` infinite where all durations may be zero); of one poll that of
     the rounding alone."""
 
     per_s: float

@@ -1,4 +1,4 @@
-"""Objectives on response times and failures of a load at one level: met, violated or undecided, with an error of 1 %.
+"""Objectives on response times and failures of a load at one level: met, violated or undecided, with an error of 1%.
 
 A percentile: the exact test of quantile_test.py, of as many independent values as effective_count.py finds. "Violated"
 needs one test. "Met" needs less where the limit is far away. Values above it come either alone, or by a queue; a queue
@@ -73,7 +73,7 @@ class Block(Protocol):
 @dataclass(frozen=True)
 class Judged:
     """A verdict. `over` of `samples` are above the limit; `effective`: as many independent ones say as much;
-    `share_low`, `share_high`: of the share above the limit, each wrong with probability 1 %; `times_longer`: how many
+    `share_low`, `share_high`: of the share above the limit, each wrong with probability 1%; `times_longer`: how many
     times as many samples would decide it, 1 if these do, None where nobody can tell."""
 
     verdict: Verdict

@@ -2,7 +2,7 @@
 
 The q-quantile is at most a limit exactly when the share of values above the limit is at most 1 − q ("allowed"), so an
 objective on a percentile is a test of a binomial share, as one on an error rate is. 73 values of which none is above
-the limit of a p90 would come with probability 0.9⁷³ = 0.0005 if more than 10 % of all were above.
+the limit of a p90 would come with probability 0.9⁷³ = 0.0005 if more than 10% of all were above.
 
     fixed        how many values there are does not depend on them: Clopper and Pearson 1934, one side at a time. The
                  chance to say "met" where the share is above what is allowed, and that to say "violated" where it is
@@ -35,7 +35,7 @@ _BELOW = np.array([0.0, 0.2, 0.45, 0.7, 0.88])
 _BELOW_WEIGHTS = np.array([0.3, 0.25, 0.2, 0.15, 0.1])
 _ABOVE_ODDS = np.array([1.25, 1.7, 2.6, 5.0, 11.0, 1e6])
 _ABOVE_WEIGHTS = np.array([0.7, 0.9, 1.1, 1.2, 1.5, 0.6]) / 6.0
-# A value above the limit moves the ratio in leaps, which overshoot its border: that much less errs in 1 % all the same,
+# A value above the limit moves the ratio in leaps, which overshoot its border: that much less errs in 1% all the same,
 # by exact sums over 1,000 ÷ allowed values where the share is what is allowed (O1 in tests/accuracy).
 _OVERSHOOT = 0.25
 _MOST_TIMES = 1e4

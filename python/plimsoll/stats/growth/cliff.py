@@ -3,7 +3,7 @@
 A step is sought in the logarithm of the cost, beside a smooth curve in the logarithm of the volume (a parabola), at
 every place with at least five points on either side. Its t value, divided by √((1 + φ) / (1 − φ)) for residuals that
 remember, must exceed 4.5: of 200 places one exceeds 3.9 by chance in one of a hundred runs (Bonferroni, one-sided).
-Only steps upwards by 15 % and more are called cliffs.
+Only steps upwards by 15% and more are called cliffs.
 
 One step alone does not show beside another: a greater one downwards, as where a cleaning job begins, is the one that
 fits best, and either leaves the other's rise in the residuals. So where one step is no cliff, the pair of places that

@@ -25,8 +25,8 @@ SIGNIFICANCE = 0.01
 
 @dataclass(frozen=True)
 class DemandChange:
-    """`per_doubling`: relative change of the demand per operation when the volume doubles, with its 99 % interval;
-    `p`: probability of as much by chance; `significant`: p below 1 %."""
+    """`per_doubling`: relative change of the demand per operation when the volume doubles, with its 99% interval;
+    `p`: probability of as much by chance; `significant`: p below 1%."""
 
     per_doubling: float
     low: float

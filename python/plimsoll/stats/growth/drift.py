@@ -5,10 +5,10 @@ lag 1 that variance is multiplied by (1 + φ) / (1 − φ), its value for an AR(
 2004). φ is that of the residuals, corrected for the bias of a short series by + (1 + 3 φ) / n (Kendall 1954), and
 never below 0.
 
-A slope that chance explains is not yet a steady series. The smallest drift that shows with 95 % power is (z + 1.645)
+A slope that chance explains is not yet a steady series. The smallest drift that shows with 95% power is (z + 1.645)
 standard errors, z that of the interval; where that is more than COARSEST of the start, nothing was found and nothing is
 excluded: the verdict is "undecided". No test does much better there: of an AR(1) series of 600 values with φ = 0.8 and
-15 % scatter, the best test at 1 % that knows φ and the form finds a drift of 20 % in 64 % of runs, in 99 % of 1,800
+15% scatter, the best test at 1% that knows φ and the form finds a drift of 20% in 64% of runs, in 99% of 1,800
 values (docs/measurement.md).
 
 Values are first averaged into at most 80 blocks of equal time: what remains of the dependence is mild, and single
@@ -66,7 +66,7 @@ class Drift:
 
     @property
     def smallest_detectable(self) -> float:
-        """The `share` that a series like this one shows with 95 % power."""
+        """The `share` that a series like this one shows with 95% power."""
         z = NormalDist().inv_cdf(0.5 + self.confidence / 2)
         low, high = self.share_interval
         return (high - low) / 2 * (1 + POWER_Z / z)

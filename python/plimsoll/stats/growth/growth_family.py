@@ -5,13 +5,13 @@
 
 Costs scatter in proportion to themselves, so each family is fitted to the least sum of squared *relative* residuals
 (weights 1 / fit², three rounds; constant and power in the logarithm) and compared by AICc (Hurvich and Tsai 1989), each
-with the variance around its own curve, into which two points of 5 % scatter are mixed. Two guards:
+with the variance around its own curve, into which two points of 5% scatter are mixed. Two guards:
 
 * Curves that say the same count as one family, and their Akaike weights together: all flat ones are constant; over a
   few decades a power below 0.25 is the logarithm's curve, a power within 0.05 of 1 the straight line, and a power
   within 0.05 of the mean exponent of n log n is n log n. A family is *decided* when its weight reaches 0.65.
 * A prediction at a larger volume is refused where the families with weight, and the scatter of their
-  parameters, disagree: its 90 % interval is wider than ± 30 %.
+  parameters, disagree: its 90% interval is wider than ± 30%.
 
 What breaks it: a cliff inside the range (cliff.py looks for it first), fewer than four volumes, less than a
 decade.

@@ -55,7 +55,7 @@ class WithLoad:
 
 @dataclass(frozen=True)
 class PerItem:
-    """`per_item` more for each item, with its 95 % `interval`, from `increments` readings between `from_items` and
+    """`per_item` more for each item, with its 95% `interval`, from `increments` readings between `from_items` and
     `to_items`; `last`: the last reading."""
 
     per_item: float

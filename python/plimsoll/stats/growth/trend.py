@@ -2,8 +2,8 @@
 
 The slope lies between the k-th slope from below and the k-th from above unless fewer than k of Kendall's (1938) pairs
 are in disorder, or in order. Up to MOST_EXACT values the chance of that is counted, beyond it is normal with Kendall's
-variance; both are for independent values without ties. So few pairs have no interval of high confidence: one of 95 %
-takes five values, one of 99 % six. Below that the interval is unbounded, and nothing is called a trend.
+variance; both are for independent values without ties. So few pairs have no interval of high confidence: one of 95%
+takes five values, one of 99% six. Below that the interval is unbounded, and nothing is called a trend.
 """
 
 from __future__ import annotations

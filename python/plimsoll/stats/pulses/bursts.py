@@ -1,7 +1,7 @@
 """Do errors come in bursts? Stretches of seconds with more failures than a steady share explains.
 
 Each window of 10 s is compared with the share of all windows that belong to no burst (binomial tail). It belongs to a
-burst if it has at least three failures and so many have a probability below 1 % ÷ the number of windows (Bonferroni);
+burst if it has at least three failures and so many have a probability below 1% ÷ the number of windows (Bonferroni);
 then it no longer counts for the share, and the rest is looked at again until no window is added (forward exclusion, as
 of outliers; our own construction). Neighbouring windows are one burst.
 

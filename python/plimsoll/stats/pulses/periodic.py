@@ -11,7 +11,7 @@ the fold must do without its best pulse. For a pulse of w seconds at phase s and
 
 is about standard normal without a job. The pulses themselves look like memory, so the best folds, one for each of some
 widths, are scored again for all widths, each with φ and the scatter of the seconds outside its own pulses. The greatest
-score is compared with a border that noise without a job exceeds in less than 1 % of runs (simulated, white, AR(1) and
+score is compared with a border that noise without a job exceeds in less than 1% of runs (simulated, white, AR(1) and
 long tails: `BORDER`). At least 3 cycles, of which two thirds each rise by themselves. The period is then refined as the
 slope of the pulses' times, near where the best fold has them, over their numbers, and told with the interval of that
 regression. A few stark stalls, which the limits above keep from counting, have a test of their own
@@ -50,7 +50,7 @@ RISING_CYCLES = 2 / 3
 
 @dataclass(frozen=True)
 class PeriodicPulse:
-    """A pulse of `width_s` seconds every `period_s` (with its 95 % interval), first at `first_s`, seen `cycles` times;
+    """A pulse of `width_s` seconds every `period_s` (with its 95% interval), first at `first_s`, seen `cycles` times;
     `height`: mean of the values within pulses less the mean outside; `inside`, `outside`: these means."""
 
     period_s: float
@@ -305,7 +305,7 @@ def _finely(fold: _Fold) -> tuple[float, int]:
 
 
 def _slope(number: NDArray[np.int64], seen: NDArray[np.float64], period: float) -> tuple[float, float]:
-    """Slope of the pulses' times with half of its 95 % interval; times are whole seconds, which counts as 0.3 s."""
+    """Slope of the pulses' times with half of its 95% interval; times are whole seconds, which counts as 0.3 s."""
     from scipy.special import stdtrit
 
     if number.size < FEWEST_CYCLES:

@@ -2,7 +2,7 @@
 
 A second is stark if it lies `STARK` robust standard deviations above the median; neighbours are one stall. Stalls that
 chance spreads over n seconds have gaps of all lengths. The test is conditional on their number m: the share of draws of
-m uniform moments whose gaps differ by no more than those seen. With four stalls in a minute that is about 0.4 % for
+m uniform moments whose gaps differ by no more than those seen. With four stalls in a minute that is about 0.4% for
 gaps that differ by two seconds. At least FEWEST stalls, over most of the time; every stark stall counts, so that one
 stall out of turn hides a job. Our own construction.
 """

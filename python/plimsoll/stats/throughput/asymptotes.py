@@ -8,7 +8,7 @@ need no distribution, but demands that do not change with load. The bounds meet 
 
 Of levels of users the largest demand is known where throughput stopped rising, as the resource that limits then
 finishes 1 / D_max, whichever it is (stats/throughput/knee.py pools that plateau and finds N*); or of a resource whose
-use was measured. Intervals are of 95 % and normal in the log: counts scatter as Poisson's, and 2 % more is allowed for
+use was measured. Intervals are of 95% and normal in the log: counts scatter as Poisson's, and 2% more is allowed for
 what users wait for each other at light load and for a plateau that is only nearly reached.
 """
 
@@ -52,7 +52,7 @@ def asymptotes(
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value with its 95 % interval."""
+    """A value with its 95% interval."""
 
     value: float
     low: float

@@ -4,8 +4,8 @@ Utilisation law with a demand that depends on the load (Kumar, Tantawi and Zhang
 
     U = U₀ + D X + E X²
 
-From levels well below the budget nothing tells E, and leaving it out is optimistic: a demand that is 15 % higher at
-saturation makes the line from levels up to half of it promise 5.5 % too much. So E has a prior (mixed estimation;
+From levels well below the budget nothing tells E, and leaving it out is optimistic: a demand that is 15% higher at
+saturation makes the line from levels up to half of it promise 5.5% too much. So E has a prior (mixed estimation;
 Theil and Goldberger 1961): at the budget, demand differs from that of light load by RISE ± RISE_SD of it, as
 frequency, caches and waiting mostly let it rise. Levels near the budget, or little scatter, outweigh the prior. The
 interval holds every X whose U does not differ from the budget beyond chance and prior (inverse regression; Draper and
@@ -36,7 +36,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class CurveReach:
-    """`per_s` at `budget` with its 95 % `interval`, whose upper end is None where none is in sight; `rise`: of the
+    """`per_s` at `budget` with its 95% `interval`, whose upper end is None where none is in sight; `rise`: of the
     demand from light load to the budget; `beyond`: per_s ÷ highest throughput measured; `from_share`: the highest
     utilisation measured ÷ budget."""
 
@@ -87,7 +87,7 @@ def reach_along_curve(
 
 @dataclass(frozen=True)
 class Use:
-    """`used` of a resource at throughput `per_s`, with its 95 % `interval`; `beyond`: per_s ÷ highest throughput
+    """`used` of a resource at throughput `per_s`, with its 95% `interval`; `beyond`: per_s ÷ highest throughput
     measured."""
 
     per_s: float

@@ -37,7 +37,7 @@ BEHIND = 0.85  # of arrivals: 0.87 and more denies levels that are carried, 0.80
 IN_PROPORTION = (
     0.93  # of what the lowest level promises: 0.95 denies levels that are carried, 0.90 grants saturated ones
 )
-STILL_RISES = 0.25  # d log X / d log N: 19 % more for twice the load; Schweitzer's closed queue has it at 1.2 N*
+STILL_RISES = 0.25  # d log X / d log N: 19% more for twice the load; Schweitzer's closed queue has it at 1.2 N*
 FULL_ALREADY = 0.8  # of the most at the lowest level: it may lie beyond the knee
 
 

@@ -36,7 +36,7 @@ _SHARES = np.linspace(0.005, 0.995, 1981)
 
 @dataclass(frozen=True)
 class Knee:
-    """The knee in units of level with its 95 % interval."""
+    """The knee in units of level with its 95% interval."""
 
     level: float
     interval: tuple[float, float]
@@ -54,7 +54,7 @@ def open_knee(
 ) -> Knee | NoKnee:
     """Knee of an open workload from mean response times at levels, all of shape (n,); the capacity in the same unit.
 
-    Levels beyond 97 % of the capacity do not count: there the mean depends on how long one looks.
+    Levels beyond 97% of the capacity do not count: there the mean depends on how long one looks.
     """
     at, mean, count = (np.asarray(values, dtype=float) for values in (levels, mean_ms, samples))
     share = at / capacity

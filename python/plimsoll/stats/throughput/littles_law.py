@@ -29,7 +29,7 @@ def think_time_s(users: float, per_s: float, mean_s: float) -> float:
 
 
 def contradicts(users: float, per_s: float, mean_s: float) -> bool:
-    """Whether more users wait than there are, by more than what rounding of the numbers explains (2 %)."""
+    """Whether more users wait than there are, by more than what rounding of the numbers explains (2%)."""
     return waiting_users(per_s, mean_s) > users * (1 + SLACK)
 
 

@@ -45,7 +45,7 @@ def capacity_interval(
     """Interval of the capacity in units of level: normal in its log, and no wider than the bracket [good, bad].
 
     `rate_relative_sd`: of the arrival rate at level 1 where it was measured and not declared. Simulated coverage at a
-    nominal 95 % is in docs/measurement.md and held by tests/accuracy.
+    nominal 95% is in docs/measurement.md and held by tests/accuracy.
     """
     z = NormalDist().inv_cdf(0.5 + confidence / 2)
     factor = math.exp(z * math.hypot(estimate.relative_sd, rate_relative_sd))

@@ -11,7 +11,7 @@ Two numbers are judged together, because each is blind to something:
     growth z    = (unfinished at the end − at the start) / √(n (c_a² + c_s²))
 
 A target below capacity has no shortfall but the luck of arrivals, and then no growth. Above it both rise as √n:
-5 % overload reaches a shortfall z of 4.7 after 9,000 arrivals. Looking every second would find chance excursions, so
+5% overload reaches a shortfall z of 4.7 after 9,000 arrivals. Looking every second would find chance excursions, so
 early looks need more: the border is multiplied by √(n_full / n) (O'Brien and Fleming 1979). From ten seconds on it is
 no higher than 4 standard deviations of the shortfall, which no number of looks reaches by chance (Haybittle 1971; Peto
 1976): a target whose completions scatter much would else be held for minutes though a fifth of its work is missing.
@@ -219,9 +219,9 @@ def falls_within(done: ArrayLike) -> bool:
 
 
 def arrivals_to_decide(overload: float, service_noise: float = 1.0) -> float:
-    """Arrivals after which an overload of share `overload` (> 0) is seen with 95 % power.
+    """Arrivals after which an overload of share `overload` (> 0) is seen with 95% power.
 
-    False alarms, simulated: below 1 % at 3 % under the capacity, about 7 % at exactly the capacity.
+    False alarms, simulated: below 1% at 3% under the capacity, about 7% at exactly the capacity.
     """
     if overload <= 0:
         raise ValueError("an overload to be seen must be above zero")
@@ -249,7 +249,7 @@ def is_plainly_overloaded(
 ) -> bool:
     """Whether the last `window_s` seconds alone leave no doubt, so that nobody needs to wait for the border above.
 
-    Completions fell short of the nominal rate, and unfinished work grew, by 8 % of the arrivals or more in each third
+    Completions fell short of the nominal rate, and unfinished work grew, by 8% of the arrivals or more in each third
     of the window; it ends at 3 s of work or more above its least, and grew by 3 times what chance does. A pause of the
     target, however long, shows in one third or drains in the next. `planned`, `done`: counts per second, shape (n,).
     """
@@ -283,7 +283,7 @@ def is_settled(seen: Growth) -> bool:
 
     At the capacity the queue is a reflected Brownian motion and its mean over n arrivals a fixed share of the scale.
     Looked at each second from 10 s on, one step in twenty at exactly the capacity falls below 0.11, and none of 2,000
-    at 3 % above it; a target with 8 % to spare gets there in 10 to 16 s at 300/s, one with 5 % in 17 to 50 s
+    at 3% above it; a target with 8% to spare gets there in 10 to 16 s at 300/s, one with 5% in 17 to 50 s
     (tests/accuracy/step_scorecard.py).
     """
     return seen.queue_z <= SETTLED_Z

@@ -12,8 +12,8 @@ values with which the best of all N* and C fits no worse than t²(n − 3) of th
 Bates and Watts 1988, ch. 6); likewise that of N*. Without an end in sight κ = 0 is among them, and only the lower end
 of N* is known; the throughput may still have a ceiling, 1 / B.
 
-What breaks it: levels that end well before the peak (measured to half of it, the fitted peak of 2 % scatter is 14 to
-19 % off at p90), a sharp corner (a queue with think time has one: `misfit`), a generator that limits, which looks like
+What breaks it: levels that end well before the peak (measured to half of it, the fitted peak of 2% scatter is 14 to
+19% off at p90), a sharp corner (a queue with think time has one: `misfit`), a generator that limits, which looks like
 contention. Least scatter: FLOOR, or what is known of the points.
 """
 
@@ -37,7 +37,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Scalability:
-    """`peak_per_s` at `peak_level` with 95 % regions, whose upper ends are None where none is in sight. `reached`: a
+    """`peak_per_s` at `peak_level` with 95% regions, whose upper ends are None where none is in sight. `reached`: a
     level at or beyond the peak's region was measured, so that the peak is seen and not extrapolated. `single_per_s`,
     `contention` σ and `coherency` κ are Gunther's for levels that are users; `scatter`: relative, around the curve."""
 

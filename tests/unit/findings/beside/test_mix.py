@@ -49,7 +49,7 @@ def test_an_operation_that_all_but_stops_is_named_at_the_lowest_level_where_it_d
     [found] = checked(findings_beside(run_of(tmp_path, STARVING), [main_of(STARVING)]))
     assert found["question"] == QUESTION
     assert found["answer"].startswith(
-        "No: at 640 users write makes 0.2 % of the iterations (20 % at low load) and takes 20 s (50 ms)."
+        "No: at 640 users write makes 0.2% of the iterations (20% at low load) and takes 20 s (50 ms)."
     )
     assert [len(row["starved"]) for row in found["mix"]] == [0, 0, 0, 1]
     assert found["mix"][2]["shares"]["write"] == pytest.approx(28 / 168)
@@ -57,7 +57,7 @@ def test_an_operation_that_all_but_stops_is_named_at_the_lowest_level_where_it_d
 
 
 def test_a_mix_that_stays_and_one_that_shifts_a_little_are_told_so(tmp_path: Path) -> None:
-    levels = {20.0: (16, 4, 50.0), 160.0: (140, 28, 90.0), 640.0: (500, 50, 900.0)}  # 20, 17 and 9 %
+    levels = {20.0: (16, 4, 50.0), 160.0: (140, 28, 90.0), 640.0: (500, 50, 900.0)}  # 20, 17 and 9%
     [found] = checked(findings_beside(run_of(tmp_path, levels), [main_of(levels)]))
     assert found["answer"].startswith("Yes: ") and found["next"] == []
 
@@ -65,7 +65,7 @@ def test_a_mix_that_stays_and_one_that_shifts_a_little_are_told_so(tmp_path: Pat
 def test_an_operation_of_which_none_ended_is_told_so(tmp_path: Path) -> None:
     levels = {20.0: (16, 4, 50.0), 640.0: (500, 0, 0.0)}
     [found] = checked(findings_beside(run_of(tmp_path, levels), [main_of(levels)]))
-    assert "write makes 0 % of the iterations (20 % at low load): none ended" in found["answer"]
+    assert "write makes 0% of the iterations (20% at low load): none ended" in found["answer"]
 
 
 @pytest.mark.parametrize(

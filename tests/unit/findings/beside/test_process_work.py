@@ -28,7 +28,7 @@ def costs(variant: str, level: float) -> dict[str, float]:
 def run_of(
     folder: Path, cost: Cost = costs, experiment: str = "compare", of_b: dict[str, Any] | None = None, **trial: Any
 ) -> RunReader:
-    """Two arms at two levels, 100 operations/s a user, CPU with a scatter of 3 %."""
+    """Two arms at two levels, 100 operations/s a user, CPU with a scatter of 3%."""
     random = np.random.default_rng(5)
     writer = RunWriter.create(folder, RunFacts(experiment, t0_unix=1e9), tables=False, redactor=Redactor())
     plan = {
@@ -144,7 +144,7 @@ def test_a_variant_whose_process_was_not_read_has_no_number_and_is_not_compared(
 
 
 def test_a_process_that_did_nothing_for_one_arm_is_not_seen_and_never_cheaper(tmp_path: Path) -> None:
-    """Seen: A's process read for both arms: "4.47 ms to 0.0479 ms, -98.9 %", with `valid: true`."""
+    """Seen: A's process read for both arms: "4.47 ms to 0.0479 ms, -98.9%", with `valid: true`."""
 
     def wrong_process(variant: str, level: float) -> dict[str, float]:
         return {"shop": 4.47 if variant == "a" else 0.0005}

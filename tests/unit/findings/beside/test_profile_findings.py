@@ -53,7 +53,7 @@ def test_the_step_at_the_knee_is_compared_with_the_one_at_half_of_it() -> None:
     json.dumps(found)
     assert found["question"] == "Where does the CPU time go of app?"
     assert found["answer"] == (
-        "At 200 users 55 % of it is scan (app.py:1) itself, 20 % at 100 users. That is the growth that is largest "
+        "At 200 users 55% of it is scan (app.py:1) itself, 20% at 100 users. That is the growth that is largest "
         "beyond chance."
     )
     first, second = found["profile"]["functions"]
@@ -61,7 +61,7 @@ def test_the_step_at_the_knee_is_compared_with_the_one_at_half_of_it() -> None:
     assert first["ms_per_operation"] == pytest.approx(55.0) and first["ms_per_operation_half"] == pytest.approx(20.0)
     assert second["share"] == 0.45 and second["share_half"] == 0.8
     [table] = view(found).tables
-    assert table.rows[0] == ["scan", "app.py:1", "55 %", "55 ms", "20 %", "20 ms", "+35.0"]
+    assert table.rows[0] == ["scan", "app.py:1", "55%", "55 ms", "20%", "20 ms", "+35.0"]
     assert "plimsoll capacity --verify" in found["next"][0]
 
 
@@ -85,7 +85,7 @@ def test_a_hold_is_compared_with_one_user_alone() -> None:
         *step(40, 20, {"encode": 100, "scan": 300}, "undecided", step_kind="expected"),
     ]
     [found] = checked(findings_beside(Run(events), [{"experiment": "hold"}]))
-    assert found["answer"].startswith("At 40 users 75 % of it is scan (app.py:1) itself, 0 % at one user alone.")
+    assert found["answer"].startswith("At 40 users 75% of it is scan (app.py:1) itself, 0% at one user alone.")
 
 
 def test_one_load_alone_is_told_without_a_comparison_and_too_few_samples_are_no_answer() -> None:

@@ -111,7 +111,7 @@ def test_the_ceiling_of_a_counter_is_what_the_plateau_brings(finding: dict[str, 
     assert ceiling["from_level"] == 64 and ceiling["means"] == "however many users there are"
     assert "links_created: " in finding["answer"] and ") at 2 users; " in finding["answer"]
     assert ") at 128 users; at most 33" in finding["answer"]
-    assert "an hour at the plateau (95 %: " in finding["answer"]
+    assert "an hour at the plateau (95%: " in finding["answer"]
 
 
 def test_a_rate_is_a_share_and_a_trend_a_mean_with_p95_in_its_unit(finding: dict[str, Any]) -> None:

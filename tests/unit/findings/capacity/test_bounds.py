@@ -31,7 +31,7 @@ def test_a_plateau_tells_the_bounds_with_their_intervals_and_where_they_meet():
     assert bounds["crossing"] == pytest.approx(51, rel=0.02)
     assert holds(bounds, "most_interval", 100) and holds(bounds, "round_interval", 0.51)
     assert holds(bounds, "crossing_interval", 51)
-    assert found["answer"].startswith("At most 99.7/s (95 %: ") and "The two meet at 50.8 users" in found["answer"]
+    assert found["answer"].startswith("At most 99.7/s (95%: ") and "The two meet at 50.8 users" in found["answer"]
     assert "an iteration costs as much at any load" in found["notes"][0]
     assert ["R, waiting for answers at the lowest level", "5.97 ms"] in found["facts"]
     assert bounds["response_s"] + bounds["think_s"] == pytest.approx(2 / closed_throughput(2), rel=0.01)
@@ -61,7 +61,7 @@ def test_what_the_steps_do_not_support_is_not_said():
 def test_requests_that_fail_before_throughput_stops_rising_show_no_plateau():
     points = [(float(users), closed_throughput(users)) for users in LEVELS[:5]]
     main, run = run_of(points, open_=False, bad=32, app=0.0)
-    main["steps"][-1]["reasons"] = ["12 % of the requests failed."]
+    main["steps"][-1]["reasons"] = ["12% of the requests failed."]
     [judged] = capacity_findings({**FACTS, "open": False, "good": 16.0, "bad": 32.0, "steps": main["steps"]}, run)
     assert judged["capacity"]["knee"] is None and "Requests failed before" in judged["capacity"]["knee_means"]
     assert QUESTION not in by_question(further_findings(judged, run, same_host=True))

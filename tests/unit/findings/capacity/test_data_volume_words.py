@@ -11,7 +11,7 @@ from plimsoll.stats.growth.covariate import DemandChange
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (DemandChange(0.02, -0.1, 0.14, 0.6), "did not change with it beyond chance (99 %: -10% to +14%"),
+        (DemandChange(0.02, -0.1, 0.14, 0.6), "did not change with it beyond chance (99%: -10% to +14%"),
         (DemandChange(12.0, -22.64, 54.77, 0.4), "is inconclusive: the confidence interval is too wide"),
         (DemandChange(6.0, 3.0, 9.0, 0.001), "changed with it beyond chance, by +600%"),
     ],

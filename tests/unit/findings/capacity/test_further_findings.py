@@ -216,8 +216,8 @@ def test_a_probe_in_which_it_fell_behind_ends_all_forecasts_of_what_its_resource
 
 
 def test_a_disk_that_others_use_now_and_then_is_no_next_limit():
-    """As seen beside a server that uses no disk: 12 % at most, in two steps of eight, and it "would stop it near
-    641/s (95 %: 376 or more)"."""
+    """As seen beside a server that uses no disk: 12% at most, in two steps of eight, and it "would stop it near
+    641/s (95%: 376 or more)"."""
     points = [(1, 1.0), (2, 2.0), (4, 4.0), (5, 5.0), (16, 16.0), (32, 31.8), (64, 49.3), (128, 49.2)]
     shares = (0.0047, 0.0080, 0.0106, 0.0128, 0.0040, 0.0060, 0.0592, 0.1150)
     main, run = run_of(points, open_=False)

@@ -64,9 +64,9 @@ BRACKET = [*CARRIED, (2500.0, "bad")]
 @pytest.mark.parametrize(
     ("below", "verdict", "lead"),
     [
-        (0.10, "negligible", "Yes, below 10 %. At the expected load (100 users, 10 operations/s) they take 4 % to 5 %"),
-        (0.03, "include", "No, 3 % or more: include them."),
-        (0.045, "undecided", "It cannot be told whether below 4.5 %."),
+        (0.10, "negligible", "Yes, below 10%. At the expected load (100 users, 10 operations/s) they take 4% to 5%"),
+        (0.03, "include", "No, 3% or more: include them."),
+        (0.045, "undecided", "It cannot be told whether below 4.5%."),
     ],
 )
 def test_the_share_is_the_expected_load_over_each_end_of_the_bracket(below: float, verdict: str, lead: str) -> None:
@@ -89,7 +89,7 @@ def test_a_demand_that_was_measured_says_the_share_of_its_resource_without_what_
 
 
 def test_a_resource_of_which_they_take_too_much_says_so_where_the_capacity_was_not_reached() -> None:
-    """Up to 15/s of 40 ms: at 10/s they take 40 % of a thread."""
+    """Up to 15/s of 40 ms: at 10/s they take 40% of a thread."""
     levels = [(50.0, "good"), (100.0, "good"), (150.0, "good")]
     assert finding(levels, probed=False)["verdict"] == "undecided"
     found = finding(levels, demand_s=0.04)
@@ -105,7 +105,7 @@ def test_a_share_that_no_measured_resource_explains_is_said_to_be_of_what_stoppe
 def test_without_an_upper_bound_the_share_is_at_most_that_of_what_was_carried() -> None:
     found = finding(CARRIED, below=0.10, probed=False)
     assert found["verdict"] == "negligible" and found["negligible"]["share"] == [None, pytest.approx(0.05)]
-    assert "they take at most 5 % of what the target carries of them alone (200/s are carried)" in found["answer"]
+    assert "they take at most 5% of what the target carries of them alone (200/s are carried)" in found["answer"]
     open_end = finding(CARRIED, below=0.02, probed=False)
     assert open_end["verdict"] == "undecided" and "up to 5,000 users (max_users)" in open_end["next"][0]
 
@@ -113,13 +113,13 @@ def test_without_an_upper_bound_the_share_is_at_most_that_of_what_was_carried() 
 def test_a_load_that_no_lower_level_was_proven_for_can_only_be_one_to_include() -> None:
     found = finding([(1000.0, "bad")], probed=False)
     assert found["verdict"] == "include" and found["negligible"]["share"] == [pytest.approx(0.1), None]
-    assert "more than 10 %" in found["answer"] and "(100/s are not carried)" in found["answer"]
+    assert "more than 10%" in found["answer"] and "(100/s are not carried)" in found["answer"]
 
 
 def test_multiples_of_a_script_count_from_the_load_that_it_declares() -> None:
     found = finding([(10.0, "good"), (40.0, "good")], expected=None, unit="multiple", probed=False)
     assert found["negligible"]["expected_level"] == 1 and found["verdict"] == "negligible"
-    assert "At the expected load (the declared load, 0.1 operations/s) they take at most 2.5 %" in found["answer"]
+    assert "At the expected load (the declared load, 0.1 operations/s) they take at most 2.5%" in found["answer"]
 
 
 def test_without_a_question_an_expected_load_or_rates_there_is_no_answer() -> None:

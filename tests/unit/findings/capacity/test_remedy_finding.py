@@ -26,11 +26,11 @@ def found(
 @pytest.mark.parametrize(
     ("before", "after", "verdict", "words"),
     [
-        ((100, 110), (150, 160), "more", "It carries more: between +36 % and +60 % (100 to 110 users before, 150"),
-        ((100, 110), (80, 90), "less", "It carries less: between −27 % and −10 %"),
+        ((100, 110), (150, 160), "more", "It carries more: between +36% and +60% (100 to 110 users before, 150"),
+        ((100, 110), (80, 90), "less", "It carries less: between −27% and −10%"),
         ((100, 110), (105, 115), "not shown", "No change of the capacity is shown"),
-        ((100, 110), (150, None), "more", "It carries more: at least +36 %"),
-        ((100, None), (150, 160), "not shown", "it is at most +60 %"),
+        ((100, 110), (150, None), "more", "It carries more: at least +36%"),
+        ((100, None), (150, 160), "not shown", "it is at most +60%"),
     ],
 )  # fmt: skip
 def test_brackets_that_do_not_touch_show_a_change(
@@ -55,7 +55,7 @@ def test_what_two_runs_say_of_which_one_is_not_valid_is_shown_as_no_proof() -> N
     finding = checked(remedy_finding(found(100, 110), found(150, 160, valid=False), "x", None))
     assert finding["verdict"] == "cannot tell" and finding["invalid_because"] == ["The run with it is not valid."]
     assert finding["answer"] == (
-        "Cannot tell: one of the two runs has no valid capacity. Their brackets differ by between +36 % and +60 % "
+        "Cannot tell: one of the two runs has no valid capacity. Their brackets differ by between +36% and +60% "
         "(100 to 110 users before, 150 to 160 users with it), which proves nothing."
     )
     nothing = remedy_finding(found(None, 10), found(150, 160), "x", None)

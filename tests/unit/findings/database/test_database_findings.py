@@ -95,11 +95,10 @@ def test_the_dearest_statement_and_its_index_are_the_answer():
     finding = found_of(*STEPS, whole())
     assert finding["question"] == "What takes the database's time?"
     assert finding["answer"].startswith(
-        "2 statements take 90 % of it, the first 70 %: SELECT * FROM item WHERE customer = $1"
+        "2 statements take 90% of it, the first 70%: SELECT * FROM item WHERE customer = $1"
     )
     assert (
-        "One missing index is named, for statements with 70 % of the time, confirmed by the planner"
-        in finding["answer"]
+        "One missing index is named, for statements with 70% of the time, confirmed by the planner" in finding["answer"]
     )
     assert "CREATE INDEX CONCURRENTLY ON public.item USING btree (customer);" in finding["next"][0]
 
@@ -173,7 +172,7 @@ RUN = {
         ),
         (
             {"proven": False, "why_unproven": "no hypopg"},
-            "not proven: no hypopg; expected is that it reads about 0.2 % of its 200,000 rows",
+            "not proven: no hypopg; expected is that it reads about 0.2% of its 200,000 rows",
         ),
         (
             {"proven": False, "why_unproven": "x", "is_order": True},
@@ -302,7 +301,7 @@ def test_the_report_shows_its_tables_and_the_terminal_its_sentences():
         "Indexes that nothing used", "Bloat",
     ]  # fmt: skip
     assert shown["Statements"].rows[0][-1] == "SELECT * FROM item WHERE customer = $1"
-    assert shown["Bloat"].rows == [["public.item", "table", "90 MiB", "60 %", "pgstattuple"]]
+    assert shown["Bloat"].rows == [["public.item", "table", "90 MiB", "60%", "pgstattuple"]]
     text = answer_lines([finding])
     assert "100 ms → 300 ms" in text
     assert "Missing index for equality on public.item" in text

@@ -93,7 +93,7 @@ def test_a_statement_that_asks_for_all_rows_gets_no_index() -> None:
 def test_what_was_seen_is_told_of_all_statements_of_one_text() -> None:
     found = without_index([digest(calls=300), digest(calls=100, no_index=0.6)], "SELECT * FROM `orders`", ())
     assert found is not None and found.words == (
-        "It used no index in 90 % of its calls, and read 50,000 rows for the 20 that a call returned or changed."
+        "It used no index in 90% of its calls, and read 50,000 rows for the 20 that a call returned or changed."
     )
 
 

@@ -58,7 +58,7 @@ def test_a_job_that_comes_back_is_named_with_its_period() -> None:
 
 
 def test_errors_come_first_and_a_killed_process_before_them() -> None:
-    failing = {"question": "Do requests fail in bursts?", "trouble": "8% fail", "answer": "No bursts: 8 % fail."}
+    failing = {"question": "Do requests fail in bursts?", "trouble": "8% fail", "answer": "No bursts: 8% fail."}
     found = limit(details=[leaking(1e6)[0], CALM[1], failing])
     assert found["kind"] == "errors" and found["runner_up"]["kind"] == "leak"
     killed = limit(

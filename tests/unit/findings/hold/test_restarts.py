@@ -51,7 +51,7 @@ def test_a_restart_says_how_much_memory_it_had_last_against_the_limit_that_was_s
     rows = [row(second, "process:store", rss_bytes=second * 9.0 * MIB) for second in range(10, 20)]
     rows += [row(20, "process:store", rss_bytes=40.0 * MIB), row(19, "process:other", rss_bytes=179.0 * MIB)]
     told = found([note(20)], rows, LIMIT)
-    assert told["answer"].endswith("When last seen before, store had 171 MiB of memory: 95 % of its limit of 180 MiB.")
+    assert told["answer"].endswith("When last seen before, store had 171 MiB of memory: 95% of its limit of 180 MiB.")
     assert told["restarts"][0]["memory_bytes"] == 171 * MIB and told["restarts"][0]["memory_limit_bytes"] == LIMIT
     assert "near its memory limit" in told["next"][0] and "kernel" not in told["answer"]
 
@@ -59,10 +59,10 @@ def test_a_restart_says_how_much_memory_it_had_last_against_the_limit_that_was_s
 def test_of_several_restarts_the_one_with_the_most_memory_is_told() -> None:
     rows = [row(at - 1, "process:store", rss_bytes=size * MIB) for at, size in ((20, 60.0), (30, 170.0), (40, 90.0))]
     answer = found([note(20), note(30, 12), note(40, 13)], rows, LIMIT)["answer"]
-    assert "store had 170 MiB of memory, the most of 3 times: 94 % of its limit of 180 MiB." in answer
+    assert "store had 170 MiB of memory, the most of 3 times: 94% of its limit of 180 MiB." in answer
 
 
-@pytest.mark.parametrize(("last", "limit", "words"), [(90.0, LIMIT, "50 % of its limit"), (90.0, None, "not probed")])
+@pytest.mark.parametrize(("last", "limit", "words"), [(90.0, LIMIT, "50% of its limit"), (90.0, None, "not probed")])
 def test_memory_far_from_its_limit_or_without_one_acquits_nothing(last: float, limit: float | None, words: str) -> None:
     told = found([note(20)], [row(19, "process:store", rss_bytes=last * MIB)], limit)
     assert words in told["answer"] and "(out of memory?)" in told["next"][0]
@@ -71,7 +71,7 @@ def test_memory_far_from_its_limit_or_without_one_acquits_nothing(last: float, l
 def test_the_control_group_s_own_limit_comes_before_the_one_that_was_stated() -> None:
     group = row(19, "cgroup:store", memory_used_bytes=127.0 * MIB, memory_limit_bytes=128.0 * MIB)
     told = found([note(20)], [row(19, "process:store", rss_bytes=100.0 * MIB), group], LIMIT)
-    assert "store had 127 MiB of memory: 99 % of its limit of 128 MiB." in told["answer"]
+    assert "store had 127 MiB of memory: 99% of its limit of 128 MiB." in told["answer"]
 
 
 def test_a_kill_that_the_control_group_counted_is_said() -> None:

@@ -173,7 +173,7 @@ def test_a_curve_that_still_rises_is_not_called_saturated_at_its_end(tmp_path: P
 
 
 def test_a_level_that_gets_what_its_users_ask_for_is_carried_however_near_to_the_plateau(tmp_path: Path) -> None:
-    """200 users bring 98 % of twice what 100 do, which is 96 % of the most: an outside user found it “not carried”."""
+    """200 users bring 98% of twice what 100 do, which is 96% of the most: an outside user found it “not carried”."""
     (tmp_path / "t.csv").write_text("users,throughput (req/s),p95 (ms)\n100,99,80\n200,196,120\n250,205,400\n")
     limit = ({"objective": "p95<=200ms"},)
     choices = AnalysisChoices(tmp_path / "runs", objectives=limit, expected=100, report=False)

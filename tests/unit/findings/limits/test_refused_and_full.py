@@ -25,7 +25,7 @@ def limited(here: dict[str, Values], low: dict[str, Values], **bad: Any) -> dict
 def held(here: dict[str, Values], *, fails: bool) -> dict[str, Any]:
     """Of a load that was kept up with."""
     step = {"level": 50, "planned_per_s": 50.0, "done_per_s": 49.9, "start_s": 0, "measured_from_s": 2, "end_s": 42}
-    answer = {"question": "Do requests fail in bursts?", "answer": "No bursts: 8 % fail.", "trouble": "8 % fail"}
+    answer = {"question": "Do requests fail in bursts?", "answer": "No bursts: 8% fail.", "trouble": "8% fail"}
     return hold_limit(step, {**step, "level": 1}, [here, {}], [answer] if fails else [], "users")
 
 

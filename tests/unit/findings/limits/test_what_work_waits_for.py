@@ -269,7 +269,7 @@ def test_one_statement_that_keeps_the_database_busy_is_named_with_its_index_befo
 def test_an_index_that_is_not_proven_for_this_statement_says_so(more: dict[str, Any], why: str) -> None:
     found = limited(database(), statements=statements(advice=[ADVICE[0] | {"needs": "CREATE EXTENSION x;"} | more]))
     assert found["remedy"].startswith(f"run CREATE EXTENSION x; {INDEX} its predicted effect is not proven: {why}; ")
-    assert found["remedy"].endswith("expected is that it reads about 0.2 % of its 200,000 rows in place of all")
+    assert found["remedy"].endswith("expected is that it reads about 0.2% of its 200,000 rows in place of all")
 
 
 SCANNED = [{**ROWS[0], "rows": 800 * 20, "rows_examined": 800 * 50_000, "no_index_calls": 800}, ROWS[1]]
@@ -281,7 +281,7 @@ def test_a_statement_of_mariadb_without_an_index_is_named_with_what_it_read_and_
     given = statements(rows=SCANNED, advice=[], source=MARIADB, texts=DIGEST)
     found = limited({**database(MARIADB), **full}, statements=given)
     assert (found["kind"], found["where"]) == ("database_statement", "a statement in db")
-    assert "used no index in 100 % of its calls, and read 50,000 rows for the 20" in found["evidence"]
+    assert "used no index in 100% of its calls, and read 50,000 rows for the 20" in found["evidence"]
     assert found["remedy"].startswith("run ALTER TABLE `orders` ADD INDEX (`customer`), if EXPLAIN shows no index")
     assert found["runner_up"]["kind"] == "cpu"
 

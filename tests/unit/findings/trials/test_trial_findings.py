@@ -84,7 +84,7 @@ def test_a_fifth_slower_is_slower_with_its_interval_and_fails_the_command() -> N
 def test_slower_by_less_than_matters_is_said_and_passes() -> None:
     finding = compared(scattered(1.02, noise=0.001))
     assert finding["verdict"] == "slower" and exit_code(finding) == 0
-    assert "by less than the margin of 5.0 %" in finding["sentences"][0]
+    assert "by less than the margin of 5.0%" in finding["sentences"][0]
 
 
 def test_the_same_is_called_the_same_only_within_the_margin() -> None:
@@ -97,7 +97,7 @@ def test_the_same_is_called_the_same_only_within_the_margin() -> None:
 
 def test_an_arm_that_fails_more_is_told_first_and_is_never_called_faster() -> None:
     finding = compared(scattered(0.5), failed_b=100)
-    assert finding["answer"].startswith("B fails more requests: 20 % at 10 users (A 0 %). Undecided")
+    assert finding["answer"].startswith("B fails more requests: 20% at 10 users (A 0%). Undecided")
     assert finding["verdict"] == "undecided" and "not of the same work" in finding["sentences"][0]
     assert exit_code(finding) == 99
 
@@ -114,7 +114,7 @@ def test_a_drift_of_both_and_an_error_burst_are_named() -> None:
     trials = trials_of(scattered(1.0, noise=0.01))
     trials[4] |= {"failed": 50, "causes": {"status 503": 50}}
     finding = compare_finding(COMPARE, trials)
-    assert any("Trial 5 (a, 10 users) failed 10 % of its requests (status 503)" in one for one in finding["anomalies"])
+    assert any("Trial 5 (a, 10 users) failed 10% of its requests (status 503)" in one for one in finding["anomalies"])
 
 
 def late_seconds(lag_p50_ms: float) -> tuple[list[Snapshot], list[dict[str, Any]]]:
@@ -185,12 +185,12 @@ def test_what_would_settle_it_says_how_long_and_what_comes_first_where_that_is_h
 
 
 def test_an_interval_that_says_nothing_is_not_written_as_numbers() -> None:
-    """Seen: "99 % interval -100.0 % to any"."""
+    """Seen: "99% interval -100.0% to any"."""
     assert interval_words(0.0, 1e9) == interval_words(0.1, 12.0) == "cannot be told"
-    assert interval_words(0.98, 1.205) == "-2.0 % to +20.5 %"
+    assert interval_words(0.98, 1.205) == "-2.0% to +20.5%"
     finding = compared([(100.0, 20.0), (100.0, 900.0)])
     assert (
-        "(99 % interval: cannot be told, 2 pairs)" in finding["answer"] and "any" not in finding["sentences"][0].split()
+        "(99% interval: cannot be told, 2 pairs)" in finding["answer"] and "any" not in finding["sentences"][0].split()
     )
 
 
@@ -221,7 +221,7 @@ def test_a_trial_of_which_nothing_was_answered_is_no_time_to_compare(variant: st
     assert not finding["valid"] and exit_code(finding) == 3
     assert "left out, because no request was answered (500 × connection refused)." in finding["invalid_because"][0]
     assert finding["generator"]["healthy"] and finding["next"][0] == "Start the target."
-    assert finding["answer"].startswith("B fails more requests: 100 %") is (variant == "b")
+    assert finding["answer"].startswith("B fails more requests: 100%") is (variant == "b")
 
 
 def test_a_time_that_failures_took_is_no_layer() -> None:
@@ -279,11 +279,11 @@ def test_layers_add_up_and_the_largest_is_named() -> None:
 
 def test_shares_that_are_known_to_less_than_a_point_have_a_digit_more() -> None:
     fine = split([100, 60, 20], scatter=0.001, parts=False)
-    assert "orm without static 40.0 %" in fine["answer"]
-    said = r"orm without static takes 40\.0 % \(95 % interval (\d+\.\d) % to (\d+\.\d) %\)"
+    assert "orm without static 40.0%" in fine["answer"]
+    said = r"orm without static takes 40\.0% \(95% interval (\d+\.\d) % to (\d+\.\d) %\)"
     found = re.search(said, " ".join(fine["sentences"]))
     assert found and float(found[1]) < float(found[2])
-    assert "orm without static 41 % and" in split([100, 60, 20], scatter=0.02, parts=False)["answer"]
+    assert "orm without static 41% and" in split([100, 60, 20], scatter=0.02, parts=False)["answer"]
 
 
 def test_kiwis_parts_are_the_authors_and_a_wrong_order_is_said() -> None:

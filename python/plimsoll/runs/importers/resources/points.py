@@ -12,7 +12,7 @@ from plimsoll.runs.importers.source import BadRecord
 
 _PERCENT = re.compile(r"(_percent(age)?|_pct| ?\(%\)|%)$")
 _SHARE = re.compile(r"(_ratio|_share|_utili[sz]ation|_fraction)$")
-# A rate between two scrapes passes 100 % a little, as their times are not exact; per cent of one core pass it by far.
+# A rate between two scrapes passes 100% a little, as their times are not exact; per cent of one core pass it by far.
 MOST_SHARE = 1.05
 
 
@@ -53,7 +53,7 @@ def check_share(name: str, value: float, column: str) -> None:
     if _PERCENT.search(name):
         if value > 100 * MOST_SHARE:
             step = "Give per cent of all cores, or the cores in use under a name without %."
-            raise BadRecord(f"{value:g} % is above 100 %", column, step)
+            raise BadRecord(f"{value:g}% is above 100%", column, step)
     elif _SHARE.search(name) and value > MOST_SHARE:
         what = f"{value:g} is above 1, but the name says that it is a share"
         step = "Call it …_percent if it is per cent of all that there is; give cores in use another name, or leave it."
