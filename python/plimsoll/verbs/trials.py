@@ -19,8 +19,8 @@ from plimsoll.experiments.target.awake import Awake
 from plimsoll.experiments.target.control import TargetControl
 from plimsoll.experiments.target.isolation import target_off
 from plimsoll.experiments.trials.making import Session, Skip, TrialProgress, TrialsResult, run_trials
-from plimsoll.experiments.trials.plan import Trial, differences
-from plimsoll.experiments.trials.sweep_stop import dominated
+from plimsoll.experiments.trials.plan import Trial, TrialPlan, differences
+from plimsoll.experiments.trials.skipping import dominated, unanswered
 from plimsoll.findings.of_run import Facts, findings_of_run
 from plimsoll.interruptions import Ending
 from plimsoll.plans.requests import (
@@ -193,7 +193,7 @@ def _carry_out(
         config = dataclasses.replace(setup.configs[trial.variant], seed=trial.seed)
         return EngineSource(config, unit=setup.plan.unit, is_open=setup.plan.open, background=choices.background)
 
-    skip: Skip = dominated(setup.plan) if setup.plan.analysis.get("stop_at_failure") else lambda trial, records: None
+    skip = _skip(setup.plan)
     with told_at_the_end(control, say), control, ExitStack() as around_all:
         databases = around_all.enter_context(watched(setup.probes, writer, say))
         processes = setup.watched()
@@ -211,6 +211,9 @@ def _carry_out(
         try:
             with sampling:
                 result = run_trials(setup.plan, session)
+                if result.skipped and setup.plan.experiment != "sweep":
+                    reason = next(iter(result.skipped.values()))
+                    keep(f"{reason[0].upper()}{reason[1:]}, so {_left_words(len(result.skipped))}")
                 ending.begin(result.status)
                 if result.status == "interrupted" and listeners.message is not None:
                     listeners.message(
@@ -220,6 +223,16 @@ def _carry_out(
         finally:
             listeners.end()
             sampling.tell_cost(say, keep)
+
+
+def _skip(plan: TrialPlan) -> Skip:
+    if plan.experiment != "sweep":
+        return unanswered(plan)
+    return dominated(plan) if plan.analysis.get("stop_at_failure") else lambda trial, records: None
+
+
+def _left_words(count: int) -> str:
+    return "the last trial was not made." if count == 1 else f"the {count} trials that were left were not made."
 
 
 def _as_before(experiment: str, request: Request, choices: TrialChoices) -> tuple[Request, TrialChoices]:

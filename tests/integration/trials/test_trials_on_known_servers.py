@@ -60,6 +60,16 @@ def test_a_doubled_service_time_is_found_and_a_changed_plan_is_refused(
     assert code == 2 and "repetitions: 3 there, 5 now" in words and finding == {}
 
 
+def test_a_comparison_ends_once_one_side_answers_no_more(tmp_path: Path, known_server: Server, verb: Verb) -> None:
+    (tmp_path / "script.js").write_text(SCRIPT)
+    alive, gone = known_server("--servers", 0, "--service-ms", 5, "--constant"), "http://127.0.0.1:9"
+    code, finding, words = verb("compare", "script.js", "--a", alive, "--b", gone, "--pairs", 20, *SHORT)
+    trials = RunReader(tmp_path / finding["run"]).trials()
+    assert code == 3 and not finding["valid"], words
+    assert [trial["answered"] for trial in trials if trial["variant"] == "b"] == [0, 0] and len(trials) <= 4
+    assert any(f"Nothing of {gone} answered in trials" in note for note in finding["notes"]), finding["notes"]
+
+
 def test_commands_make_the_target_each_arm_in_the_plan_s_random_order(
     tmp_path: Path, switched_server: str, verb: Verb
 ) -> None:

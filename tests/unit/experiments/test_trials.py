@@ -13,7 +13,7 @@ import pytest
 
 from plimsoll.experiments.trials.making import Session, run_trials
 from plimsoll.experiments.trials.plan import Trial, TrialLevel, TrialPlan, TrialVariant, differences
-from plimsoll.experiments.trials.sweep_stop import dominated
+from plimsoll.experiments.trials.skipping import dominated, unanswered
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.snapshot import Earlier, Series, Snapshot
 
@@ -209,6 +209,16 @@ def test_a_cell_without_an_answer_ends_those_that_are_larger_in_every_parameter(
     made = {cell for cell, reason in tried.items() if reason is None}
     assert made == {("R=1", 1.0), ("R=1", 5.0)}
     assert "nothing answered in trial 9 (R=10, 1 user)" in str(tried["R=100", 5.0])
+
+
+def test_nothing_more_is_tried_once_a_variant_answers_no_more() -> None:
+    def said(*answers: tuple[str, int]) -> list[str]:
+        records = [{"trial": at, "variant": name, "answered": count} for at, (name, count) in enumerate(answers, 1)]
+        return [reason for trial in PAIRS.trials() if (reason := unanswered(PAIRS)(trial, records)) is not None]
+
+    assert not said(("a", 9), ("b", 0), ("b", 3), ("a", 9), ("b", 0)), "one silent trial may have met a restart"
+    dead = said(("a", 9), ("b", 0), ("b", 0), ("a", 9))
+    assert len(dead) == len(PAIRS.trials()) and set(dead) == {"nothing of new answered in trials 2 and 3"}
 
 
 def test_plans_that_differ_say_where() -> None:

@@ -1,4 +1,5 @@
-"""Where a sweep need not go on: a cell in which nothing answered ends those that are larger in every parameter."""
+"""Which trials need not be made: in a sweep those that are larger in every parameter than a cell in which nothing
+answered; else all that are left once a variant does not answer any more, as there is nothing to compare it by."""
 
 from __future__ import annotations
 
@@ -7,6 +8,22 @@ from typing import Any
 
 from plimsoll.experiments.trials.making import Skip
 from plimsoll.experiments.trials.plan import Trial, TrialPlan
+
+SILENT_IN_A_ROW = 2  # trials of a variant: one alone may have met a restart
+
+
+def unanswered(plan: TrialPlan) -> Skip:
+    """A function that says why no further trial is made: the last two of a variant had no answer at all."""
+
+    def skip(trial: Trial, records: Sequence[Mapping[str, Any]]) -> str | None:
+        for variant in plan.variants:
+            last = [one for one in records if one["variant"] == variant.name][-SILENT_IN_A_ROW:]
+            if len(last) == SILENT_IN_A_ROW and not any(one["answered"] for one in last):
+                which = " and ".join(str(one["trial"]) for one in last)
+                return f"nothing of {plan.label(variant.name)} answered in trials {which}"
+        return None
+
+    return skip
 
 
 def dominated(plan: TrialPlan) -> Skip:
