@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from plimsoll.findings.capacity.words import level_words, number
+from plimsoll.findings.words import level_words, number
 from plimsoll.listed_names import listed
 
 EVENTS, SERIES, RESOURCES = "events.jsonl", "series.jsonl.zst", "resources.jsonl.zst"

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plimsoll.findings.capacity.words import number
 from plimsoll.findings.evidence import EVENTS, SERIES, Evidence, as_data
 from plimsoll.findings.validity.flow import flow_of_run, with_flow
 from plimsoll.findings.validity.generator import health_of_load, not_alone
 from plimsoll.findings.validity.validity import conclusions
-from plimsoll.findings.words import ms_words, percent_words, share_words, time_words
+from plimsoll.findings.words import ms_words, number, percent_words, share_words, time_words
 from plimsoll.runs.readings.failures import Failures
 from plimsoll.stats.growth.cliff import LEAST_RISE, Cliff, cliff
 from plimsoll.stats.growth.drift import dependence

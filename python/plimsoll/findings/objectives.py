@@ -12,9 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from plimsoll.findings.capacity.sustainable import bounds_of_verdicts
-from plimsoll.findings.capacity.words import level_words, number
 from plimsoll.findings.resources import Step
-from plimsoll.findings.words import ms_words, share_words, time_words
+from plimsoll.findings.words import level_words, ms_words, number, share_words, time_words
 from plimsoll.runs.readings.objective_samples import Samples, Wanted, Watch, needed_samples
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.stats.estimates.objective_test import Judged

@@ -5,10 +5,25 @@ from __future__ import annotations
 import math
 import re
 
-from plimsoll.findings.capacity.words import number
-
 MIB = 2**20
+UNIT_WORDS = {"users": "users", "multiple": "times the declared load", "vus": "VUs"}
+ONE_WORDS = {"users": "user", "vus": "VU"}
 SAYS_NOTHING = 5.0  # an interval from a fifth to five times leaves every answer open that anybody asks for
+
+
+def number(value: float, digits: int = 3) -> str:
+    """Three significant digits, whole digits never rounded away: 20,524; 2.33; 0.0125."""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.{digits}g}"
+
+
+def level_words(level: float, unit: str, vus_per_level: float | None = None) -> str:
+    """A level with its unit: "168 users", "1 user", "the declared load"; of a load of VUs that the script declares, the
+    VUs too: "1 VU (0.2 times the declared load)"."""
+    if vus_per_level and unit == "multiple":
+        return f"{level_words(round(level * vus_per_level), 'vus')} ({level_words(level, unit)})"
+    if level == 1 and unit == "multiple":
+        return "the declared load"
+    return f"{number(level)} {ONE_WORDS.get(unit, unit) if level == 1 else UNIT_WORDS.get(unit, unit)}"
 
 
 def ms_words(ms: float) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from plimsoll.findings.capacity.words import answer, headroom_of, level_words, next_steps
+from plimsoll.findings.capacity.words import answer, headroom_of, next_steps
 from plimsoll.findings.hold.objectives import held_objectives
 from plimsoll.findings.hold.series import HoldSeries, Watched
 from plimsoll.findings.hold.slow_or_overloaded import slow_or_overloaded
@@ -16,7 +16,7 @@ from plimsoll.findings.imported.table_objectives import judge_table_objectives
 from plimsoll.findings.limits.what_stops import limiting_resource
 from plimsoll.findings.objectives import Wanted, judge_objectives
 from plimsoll.findings.validity.generator import generator_health
-from plimsoll.findings.words import ratio_words
+from plimsoll.findings.words import level_words, ratio_words
 from plimsoll.report.text import answer_lines
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.readings.step_table import Row, StepTable

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from plimsoll.findings.capacity.words import level_words
 from plimsoll.findings.shape.units_of import level_unit
 from plimsoll.findings.trials.trials import left_out
+from plimsoll.findings.words import level_words
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader

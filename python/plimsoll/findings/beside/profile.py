@@ -13,10 +13,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from plimsoll.findings.capacity.words import number
 from plimsoll.findings.database.loads import Load, Loads, compared_of
 from plimsoll.findings.evidence import EVENTS, Evidence, as_data
-from plimsoll.findings.words import ms_words, share_words
+from plimsoll.findings.words import ms_words, number, share_words
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader

@@ -13,9 +13,8 @@ from typing import Any
 from plimsoll.findings.capacity.estimates import closed_counts
 from plimsoll.findings.capacity.how_far import reach_of
 from plimsoll.findings.capacity.run_resources import Resource
-from plimsoll.findings.capacity.words import ONE_WORDS, UNIT_WORDS, number
 from plimsoll.findings.resources import Step
-from plimsoll.findings.words import ms_words
+from plimsoll.findings.words import ONE_WORDS, UNIT_WORDS, ms_words, number
 from plimsoll.stats.throughput.asymptotes import Bounds, Estimate, bounds_by_demand, bounds_by_plateau
 from plimsoll.stats.throughput.littles_law import contradicts, think_time_s
 

@@ -5,17 +5,16 @@ The facts are those of `experiments/capacity/result.py`, `Collapse`, as the run'
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from plimsoll.findings.resources import Step
+from plimsoll.findings.words import level_words, number
 
 FAILING_SHARE = 0.01
-WordsOfLevel = Callable[[float, str], str]
-WordsOfNumber = Callable[[float], str]
 
 
-def not_carried_words(result: Mapping[str, Any], level_words: WordsOfLevel, number: WordsOfNumber) -> str:
+def not_carried_words(result: Mapping[str, Any]) -> str:
     """What happens at the lowest level that is not carried, without a full stop."""
     bad, unit = result["bad"], result["unit"]
     at = f"at {level_words(bad, unit)}"
@@ -30,7 +29,7 @@ def not_carried_words(result: Mapping[str, Any], level_words: WordsOfLevel, numb
     return f"{at} it is saturated"
 
 
-def lost_words(result: Mapping[str, Any], level_words: WordsOfLevel) -> str:
+def lost_words(result: Mapping[str, Any]) -> str:
     """What was never answered, as a clause with the level that lost most of it; empty without any."""
     lost: dict[float, int] = {}
     for step in result["steps"]:
@@ -43,7 +42,7 @@ def lost_words(result: Mapping[str, Any], level_words: WordsOfLevel) -> str:
     return f"{count:,} {what} never got an answer, {most}at {level_words(level, result['unit'])}"
 
 
-def failing_anyway_words(result: Mapping[str, Any], level_words: WordsOfLevel) -> list[str]:
+def failing_anyway_words(result: Mapping[str, Any]) -> list[str]:
     """What fails at low load as well, which no level is too much for."""
     found = result.get("failing_anyway")
     if not found:
@@ -56,9 +55,9 @@ def failing_anyway_words(result: Mapping[str, Any], level_words: WordsOfLevel) -
     ]
 
 
-def slowed_words(result: Mapping[str, Any], level_words: WordsOfLevel) -> list[str]:
+def slowed_words(result: Mapping[str, Any]) -> list[str]:
     """That the target became slower while it was searched, at a load at which nothing waits."""
-    if not (times := _changed_times(result, "slowed", level_words, ", where hardly anything waits,")):
+    if not (times := _changed_times(result, "slowed", ", where hardly anything waits,")):
         return []
     return [f"The target became slower meanwhile: {times}. What it carries falls with that."]
 
@@ -74,9 +73,9 @@ def dearer_words(found: Mapping[str, Any] | None) -> list[str]:
     ]
 
 
-def quickened_words(result: Mapping[str, Any], level_words: WordsOfLevel) -> list[str]:
+def quickened_words(result: Mapping[str, Any]) -> list[str]:
     """That the target was slower at first, at a load at which nothing waits: what a cold one carries is not told."""
-    if not (times := _changed_times(result, "quickened", level_words)):
+    if not (times := _changed_times(result, "quickened")):
         return []
     return [
         f"The target became quicker meanwhile, as one that warms up: {times}. Just after a restart it may carry less "
@@ -84,7 +83,7 @@ def quickened_words(result: Mapping[str, Any], level_words: WordsOfLevel) -> lis
     ]
 
 
-def _changed_times(result: Mapping[str, Any], key: str, level_words: WordsOfLevel, beside: str = "") -> str:
+def _changed_times(result: Mapping[str, Any], key: str, beside: str = "") -> str:
     """The times then and now of that change, in a clause; empty where the target did not change so."""
     found = result.get(key)
     if not found:
@@ -96,7 +95,7 @@ def _changed_times(result: Mapping[str, Any], key: str, level_words: WordsOfLeve
     )
 
 
-def recovery_words(result: Mapping[str, Any], level_words: WordsOfLevel) -> list[str]:
+def recovery_words(result: Mapping[str, Any]) -> list[str]:
     """At which level it recovers from overload, as far as that was shown; none for a target that does not collapse."""
     fell = result.get("collapse")
     if not fell:
@@ -115,9 +114,7 @@ def recovery_words(result: Mapping[str, Any], level_words: WordsOfLevel) -> list
     ]
 
 
-def collapse_notes(
-    result: Mapping[str, Any], steps: Sequence[Step], level_words: WordsOfLevel, number: WordsOfNumber
-) -> list[str]:
+def collapse_notes(result: Mapping[str, Any], steps: Sequence[Step]) -> list[str]:
     """What a reader should know of a target that collapses."""
     fell = result.get("collapse")
     if not fell:

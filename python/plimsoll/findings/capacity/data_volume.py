@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from plimsoll.findings.capacity.words import number
 from plimsoll.findings.resources import Means, Step, target_cores
+from plimsoll.findings.words import number
 from plimsoll.stats.growth.covariate import DemandChange, demand_change
 
 MOST_ERRORS = 0.01

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from plimsoll.findings.capacity.words import level_words, number
 from plimsoll.findings.evidence import Evidence, as_data
 from plimsoll.findings.imported.table_levels import file_of
+from plimsoll.findings.words import level_words, number
 from plimsoll.runs.readings.step_table import Row, StepTable
 from plimsoll.stats.throughput.demand import Reach, demand_s, fit_line, reach
 

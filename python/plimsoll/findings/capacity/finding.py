@@ -15,7 +15,7 @@ from plimsoll.findings.capacity.estimates import interval_facts, knee_facts
 from plimsoll.findings.capacity.nearly_full import nearly_full
 from plimsoll.findings.capacity.seen_overload import overload_seen
 from plimsoll.findings.capacity.sustainable import bounds_for_headroom, sustainable_load
-from plimsoll.findings.capacity.words import answer, headroom_of, level_words, next_steps, number
+from plimsoll.findings.capacity.words import answer, headroom_of, next_steps
 from plimsoll.findings.evidence import as_data, of_sources, of_steps
 from plimsoll.findings.limits.database import Statements
 from plimsoll.findings.limits.what_stops import STOLEN_MATTERS, limiting_resource
@@ -27,6 +27,7 @@ from plimsoll.findings.validity.generator import figures_of, generator_health, l
 from plimsoll.findings.validity.script_caps import cap_of_step, with_script_cap
 from plimsoll.findings.validity.validity import conclusions, objectives_within
 from plimsoll.findings.validity.wandering_host import host_words
+from plimsoll.findings.words import level_words, number
 from plimsoll.runs.metric_names import RESPONSE_METRICS
 from plimsoll.runs.readings.arrivals import by_arrival, windows_of
 from plimsoll.runs.readings.ended_steps import ended_steps
@@ -344,8 +345,8 @@ def _notes(facts: Mapping[str, Any], steps: Sequence[Step]) -> list[str]:
             "minutes shows whether it goes on."
         )
     notes += _confirmation_words(facts, steps)
-    notes += quickened_words(facts, level_words)
-    notes += [*collapse_notes(facts, steps, level_words, number), *_thrashing_words(facts, steps)]
+    notes += quickened_words(facts)
+    notes += [*collapse_notes(facts, steps), *_thrashing_words(facts, steps)]
     below = [s for s in steps if good is not None and s["verdict"] == "good" and s["level"] == good]
     if any(step["dropped"] for step in below):
         notes.append("Some arrivals could not be sent even at the level called good; the report counts them.")

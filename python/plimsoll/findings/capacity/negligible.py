@@ -17,10 +17,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from plimsoll.findings.capacity.run_resources import Resource, evidence_of
-from plimsoll.findings.capacity.words import level_words, number
 from plimsoll.findings.evidence import as_data, of_steps
 from plimsoll.findings.resources import Step
-from plimsoll.findings.words import ms_words, share_words
+from plimsoll.findings.words import level_words, ms_words, number, share_words
 from plimsoll.stats.throughput.demand import fit_line
 
 QUESTION = "Are these operations negligible?"

@@ -16,7 +16,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from plimsoll.findings.capacity.words import number
 from plimsoll.findings.evidence import RESOURCES, Evidence
 from plimsoll.findings.resources import (
     TARGET_CORES,
@@ -27,6 +26,7 @@ from plimsoll.findings.resources import (
     processes,
     target_cores_words,
 )
+from plimsoll.findings.words import number
 from plimsoll.stats.throughput.demand import fit_line
 
 ONE_THREAD_SHARE = 0.8

@@ -6,10 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from plimsoll.findings.capacity.words import level_words, number
 from plimsoll.findings.evidence import EVENTS, Evidence, as_data
 from plimsoll.findings.resources import Step
-from plimsoll.findings.words import without_flags
+from plimsoll.findings.words import level_words, number, without_flags
 from plimsoll.stats.throughput.scalability import FEWEST_LEVELS, NoLaw, Scalability, fit_scalability
 
 QUESTION = "How does throughput scale with users?"

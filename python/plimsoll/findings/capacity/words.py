@@ -18,14 +18,13 @@ from plimsoll.findings.capacity.collapse import (
 from plimsoll.findings.limits.next_steps import steps_of
 from plimsoll.findings.resources import saw_target
 from plimsoll.findings.validity.foreign_work import OF_WHAT_WAS_LEFT
+from plimsoll.findings.words import level_words, number
 from plimsoll.runs.interrupted import INTERRUPTED
 from plimsoll.runs.readings.failures import Failures
 
 KEPT_UP = 0.9
 GENERATOR_LIMITED = "the generator may have been the limit"
 OTHERS_TOOK = "others took CPU time of its host"
-UNIT_WORDS = {"users": "users", "multiple": "times the declared load", "vus": "VUs"}
-ONE_WORDS = {"users": "user", "vus": "VU"}
 KIND_WORDS = {"cpu": "CPU", "disk": "disk", "memory": "memory", "resource": "utilisation"}
 WAITED_FOR = {
     "cpu_quota": "the {where}",
@@ -52,30 +51,15 @@ AGES = (
 )
 
 
-def number(value: float, digits: int = 3) -> str:
-    """Three significant digits, whole digits never rounded away: 20,524; 2.33; 0.0125."""
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.{digits}g}"
-
-
-def level_words(level: float, unit: str, vus_per_level: float | None = None) -> str:
-    """A level with its unit: "168 users", "1 user", "the declared load"; of a load of VUs that the script declares, the
-    VUs too: "1 VU (0.2 times the declared load)"."""
-    if vus_per_level and unit == "multiple":
-        return f"{level_words(round(level * vus_per_level), 'vus')} ({level_words(level, unit)})"
-    if level == 1 and unit == "multiple":
-        return "the declared load"
-    return f"{number(level)} {ONE_WORDS.get(unit, unit) if level == 1 else UNIT_WORDS.get(unit, unit)}"
-
-
 def answer(result: Mapping[str, Any], finding: Mapping[str, Any]) -> str:
     """The whole answer: what it carries, what stops it, the room left; or why there is no answer."""
     if result["status"] == "failed":
-        lost = lost_words(result, level_words)
+        lost = lost_words(result)
         return f"No capacity was measured{f'; {lost}' if lost else ''}. {result['reason']}"
     sustainable = (finding.get("sustainable") or {}).get("words", "")
     nearly = {"nearly_full": finding["limited_by"].get("nearly_full")}
-    carries, lost = _carries(result, finding["capacity"] | nearly, sustainable), lost_words(result, level_words)
-    parts = [f"{carries.rstrip('.')}; {lost}." if lost else carries, *recovery_words(result, level_words)]
+    carries, lost = _carries(result, finding["capacity"] | nearly, sustainable), lost_words(result)
+    parts = [f"{carries.rstrip('.')}; {lost}." if lost else carries, *recovery_words(result)]
     if not finding["generator"]["healthy"]:
         parts.insert(0, f"The numbers below are not a capacity of the target, because {why_not(finding['generator'])}.")
     asked = finding.get("asked")
@@ -83,8 +67,8 @@ def answer(result: Mapping[str, Any], finding: Mapping[str, Any]) -> str:
         parts[:0] = asked_words(asked, _expected_words(asked["level"], result["unit"]))
     if result["status"] == "interrupted":
         parts.insert(0, INTERRUPTED)
-    parts.extend(failing_anyway_words(result, level_words))
-    parts.extend(slowed_words(result, level_words))
+    parts.extend(failing_anyway_words(result))
+    parts.extend(slowed_words(result))
     parts.extend(dearer_words((finding.get("capacity") or {}).get("dearer")))
     parts.extend(what_stops_it(finding["limited_by"], result["bad"]))
     parts.extend(_headroom_words(finding["headroom"], finding.get("sustainable"), result["good"]))
@@ -165,13 +149,13 @@ def _carries(result: Mapping[str, Any], capacity: Mapping[str, Any], sustainable
             most = f"Throughput rises up to {carried}{_beyond(result)}."
             return f"{most}{nearly_full_words(capacity.get('nearly_full'))}{_as_sentence(sustainable)}"
         if result.get("collapse"):
-            stops = f"; {not_carried_words(result, level_words, number)}"
+            stops = f"; {not_carried_words(result)}"
         else:
             stops = f"; from {level_words(bad, unit, vus)} on, more bring no more throughput{_at_most(result)}"
         return f"Throughput rises up to {level_words(good, unit, vus)}{users}{inside}{sustainable}{stops}."
     if bad is None:
         return f"Carries at least {level_words(good, unit)}{users}{inside}{sustainable}; {_seen_above(result)}"
-    at_bad = not_carried_words(result, level_words, number)
+    at_bad = not_carried_words(result)
     return f"Carries {level_words(good, unit)}{users}{inside}{sustainable}; {at_bad}."
 
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plimsoll.findings.capacity.words import headroom_of, level_words, number
+from plimsoll.findings.capacity.words import headroom_of
 from plimsoll.findings.consistency.story import FAR, HARDWARE, HELD, MAIN, NEXT, SCALING, Rule, Story
 from plimsoll.findings.limits.next_steps import steps_of
+from plimsoll.findings.words import level_words, number
 
 CLOSE = 0.95
 CORES = ("cpu", "target_cores")

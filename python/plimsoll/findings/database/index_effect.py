@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from plimsoll.findings.capacity.words import number
-from plimsoll.findings.words import ms_words, share_words
+from plimsoll.findings.words import ms_words, number, share_words
 
 Advice = Mapping[str, Any]
 

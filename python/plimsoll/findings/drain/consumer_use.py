@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.findings.capacity.words import number
 from plimsoll.findings.evidence import RESOURCES, Evidence, as_data
 from plimsoll.findings.resources import Means, means_of_steps, processes
-from plimsoll.findings.words import ms_words, share_words, size_words
+from plimsoll.findings.words import ms_words, number, share_words, size_words
 from plimsoll.stats.consumption.item_demand import ItemDemand, item_demand
 
 if TYPE_CHECKING:

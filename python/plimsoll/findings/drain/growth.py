@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from plimsoll.findings.capacity.words import number
 from plimsoll.findings.drain.series import Array, Consumer
-from plimsoll.findings.words import MIB, size_words, time_words
+from plimsoll.findings.words import MIB, number, size_words, time_words
 from plimsoll.stats.consumption.keeping_up import KeepingUp
 from plimsoll.stats.estimates.mean_interval import mean_interval
 from plimsoll.stats.growth.drift import drift

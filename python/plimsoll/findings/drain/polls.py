@@ -6,9 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from plimsoll.findings.capacity.words import number
 from plimsoll.findings.evidence import EVENTS, Evidence, as_data
-from plimsoll.findings.words import time_words
+from plimsoll.findings.words import number, time_words
 from plimsoll.stats.consumption.poll_rate import PollRate, poll_rate
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from plimsoll.findings.capacity.words import asked_words, level_words, number
+from plimsoll.findings.capacity.words import asked_words
 from plimsoll.findings.evidence import as_data, of_requests, of_seconds, of_sources, of_steps
 from plimsoll.findings.hold.keep import kept, kept_objectives_of
 from plimsoll.findings.hold.keep_words import QUESTION as KEEP_QUESTION
@@ -39,7 +39,7 @@ from plimsoll.findings.validity.script_caps import (
     with_script_cap,
 )
 from plimsoll.findings.validity.validity import ALL, RestsOn, conclusions, objectives_within
-from plimsoll.findings.words import time_words
+from plimsoll.findings.words import level_words, number, time_words
 from plimsoll.runs.interrupted import INTERRUPTED
 from plimsoll.runs.metric_names import RESPONSE_METRICS
 from plimsoll.runs.readings.ended_steps import ended_steps

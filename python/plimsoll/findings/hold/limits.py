@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from plimsoll.findings.capacity.words import level_words
 from plimsoll.findings.limits.database import Statements
 from plimsoll.findings.limits.what_stops import errors_limit, killed, limiting_resource, refused
 from plimsoll.findings.resources import Means, Step
+from plimsoll.findings.words import level_words
 
 GROWS, PERIODIC, FAILS = (
     "Does it leak memory?",

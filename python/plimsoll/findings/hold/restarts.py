@@ -11,9 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from plimsoll.findings.capacity.words import number
 from plimsoll.findings.evidence import EVENTS, RESOURCES, Evidence, as_data
-from plimsoll.findings.words import share_words, size_words, times_words
+from plimsoll.findings.words import number, share_words, size_words, times_words
 from plimsoll.probes.restarts import tells_of_restart
 
 QUESTION = "Did it restart?"

@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.findings.capacity.words import number
 from plimsoll.findings.evidence import RESOURCES, SERIES, Evidence, as_data, of_seconds
 from plimsoll.findings.hold.series import HoldSeries
-from plimsoll.findings.words import MIB, ms_words, percent_words, share_words, size_words, time_words
+from plimsoll.findings.words import MIB, ms_words, number, percent_words, share_words, size_words, time_words
 from plimsoll.stats.growth.drift import FEWEST_BLOCKS, Drift, drift
 from plimsoll.stats.pulses.bursts import bursts
 from plimsoll.stats.pulses.periodic import PeriodicPulse, periodic_pulse

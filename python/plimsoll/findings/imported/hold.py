@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from plimsoll.findings.capacity.words import level_words, number
 from plimsoll.findings.evidence import SERIES, as_data, of_requests, of_sources, of_steps
 from plimsoll.findings.hold.finding import UNTOLD, main_facts, stable_words
 from plimsoll.findings.hold.limits import hold_limit
@@ -21,7 +20,7 @@ from plimsoll.findings.imported.open_growth import changed_rate
 from plimsoll.findings.imported.resources import AsProbed, imported_steps
 from plimsoll.findings.imported.run import Stretch, as_steps, fill
 from plimsoll.findings.resources import means_of_steps
-from plimsoll.findings.words import time_words, without_flags
+from plimsoll.findings.words import level_words, number, time_words, without_flags
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from plimsoll.findings.capacity.words import number
 from plimsoll.findings.evidence import SERIES, Evidence, as_data
+from plimsoll.findings.words import number
 from plimsoll.stats.throughput.saturation import (
     Growth,
     arrivals_to_decide,

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from plimsoll.findings.capacity.words import number
 from plimsoll.findings.evidence import SERIES, TABLE, Evidence, as_data
+from plimsoll.findings.words import number
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.importers.locust.history import WINDOW_S, Window
 from plimsoll.runs.readings.step_table import Bounds, Row, StepTable

@@ -10,7 +10,7 @@ from typing import Any
 
 from plimsoll.findings.capacity.estimates import CLOSED_KNEE_WORDS
 from plimsoll.findings.capacity.sustainable import bounds_for_headroom
-from plimsoll.findings.capacity.words import headroom_of, level_words
+from plimsoll.findings.capacity.words import headroom_of
 from plimsoll.findings.evidence import SERIES, TABLE, Evidence, as_data, of_steps
 from plimsoll.findings.imported.table_curve import Curve, Model, curve_of
 from plimsoll.findings.imported.table_objectives import judge_table_objectives
@@ -22,6 +22,7 @@ from plimsoll.findings.imported.table_words import (
     objective_words,
     share_words,
 )
+from plimsoll.findings.words import level_words
 from plimsoll.runs.readings.failures import requests_words
 from plimsoll.runs.readings.step_table import Row, StepTable
 from plimsoll.stats.throughput.flattening import FLAT, IN_PROPORTION, PLATEAU_SHARE, Untold

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from plimsoll.findings.capacity.words import ONE_WORDS, level_words, number
 from plimsoll.findings.imported.table_curve import FAILS_MORE, ONE_IS_ALONE, Curve
+from plimsoll.findings.words import ONE_WORDS, level_words, number
 from plimsoll.runs.readings.step_table import Row, StepTable
 from plimsoll.stats.throughput.asymptotes import asymptotes
 from plimsoll.stats.throughput.flattening import BEHIND, IN_PROPORTION, PLATEAU_SHARE, Flattening, Untold

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from plimsoll.findings.capacity.words import number
 from plimsoll.findings.limits.dependency import Calls, calls_of, dependency_limits, possible_dependencies
 from plimsoll.findings.limits.limit import NEAR_CEILING, Limit, Scope, to_try
 from plimsoll.findings.limits.locks import disk_waits, lock_limits
 from plimsoll.findings.limits.network import network_limits
 from plimsoll.findings.limits.pools import full_pools, steady_connections
 from plimsoll.findings.resources import Means
+from plimsoll.findings.words import number
 
 FULL = 0.95
 THROTTLED_PERIODS = 0.10

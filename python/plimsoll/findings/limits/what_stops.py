@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from plimsoll.findings.capacity.words import level_words
 from plimsoll.findings.limits.cores import Seen, as_filled_by_others, as_full_before, core_limits
 from plimsoll.findings.limits.counted import counted_limits
 from plimsoll.findings.limits.database import Statements, database_locks, database_statements
@@ -23,6 +22,7 @@ from plimsoll.findings.limits.pools import before_their_pool
 from plimsoll.findings.limits.starved_thread import starved_threads
 from plimsoll.findings.limits.waiting import group_limits, memory_limits, waiting_limits
 from plimsoll.findings.resources import Means, Step, are_cores_of_others, hosts, processes
+from plimsoll.findings.words import level_words
 from plimsoll.runs.readings.failures import Failures, is_targets
 
 STOLEN_MATTERS = 0.03

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from plimsoll.findings.capacity.words import level_words, number
 from plimsoll.findings.evidence import RESOURCES, Evidence, as_data
 from plimsoll.findings.sizing.carries import carried_on
 from plimsoll.findings.sizing.facts import DISK, HERE, Grown, Part, SizingFacts
@@ -46,7 +45,7 @@ from plimsoll.findings.sizing.tables import (
     process_table,
     whole_cores_words,
 )
-from plimsoll.findings.words import size_words
+from plimsoll.findings.words import level_words, number, size_words
 from plimsoll.stats.throughput.demand_curve import FEWEST_LEVELS, RISE, RISE_SD
 
 QUESTION = "What hardware does it need?"

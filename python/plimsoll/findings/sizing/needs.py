@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from plimsoll.findings.capacity.words import number
 from plimsoll.findings.sizing.facts import DISK, MEMORY, Grown, Part, SizingFacts
 from plimsoll.findings.sizing.memory import memory_at
-from plimsoll.findings.words import size_words
+from plimsoll.findings.words import number, size_words
 from plimsoll.stats.consumption.item_demand import ItemDemand, item_demand
 from plimsoll.stats.growth.space import LEAST_SHARE, are_different_loads
 from plimsoll.stats.throughput.demand_curve import use_along_curve, use_in_proportion

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from plimsoll.findings.capacity.words import number
 from plimsoll.findings.evidence import TRIALS, Evidence
 from plimsoll.findings.trials.anomalies import anomalies
 from plimsoll.findings.trials.comparisons import (
@@ -29,7 +28,7 @@ from plimsoll.findings.trials.trials import (
     sound_trials,
     trials_finding,
 )
-from plimsoll.findings.words import interval_words, ratio_words, time_words
+from plimsoll.findings.words import interval_words, number, ratio_words, time_words
 from plimsoll.runs.readings.endpoints import QUANTILES
 from plimsoll.runs.snapshot import Snapshot
 

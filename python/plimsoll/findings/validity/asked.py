@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from plimsoll.findings.capacity.words import number
+from plimsoll.findings.words import number
 from plimsoll.runs.readings.flow_seconds import FlowSecond
 
 # Fewer arrivals that were late or dropped are a burst (self_diagnosis.UNSERVED_SHARE).

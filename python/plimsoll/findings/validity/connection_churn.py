@@ -13,10 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from plimsoll.findings.capacity.words import number
 from plimsoll.findings.limits.dependency import NEW_TO, calls_of
 from plimsoll.findings.resources import Means
-from plimsoll.findings.words import ms_words
+from plimsoll.findings.words import ms_words, number
 from plimsoll.runs.metric_names import CONNECTING, HANDSHAKING
 
 if TYPE_CHECKING:

@@ -18,11 +18,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from plimsoll.findings.capacity.words import GENERATOR_LIMITED, level_words, why_not
+from plimsoll.findings.capacity.words import GENERATOR_LIMITED, why_not
 from plimsoll.findings.resources import Means, Step, means_of_steps, target_cores
 from plimsoll.findings.validity.foreign_work import HOST_BUSY, ForeignWork, foreign_work
 from plimsoll.findings.validity.self_diagnosis import LEAST_LAG_MS, THREAD_BUSY, Diagnosis, diagnose, standstill_words
 from plimsoll.findings.validity.validity import ALL, RestsOn, Validity, error_at, of_time
+from plimsoll.findings.words import level_words
 from plimsoll.runs.metric_names import RESPONSE_METRICS
 from plimsoll.runs.readings.generator_seconds import GeneratorSeconds
 from plimsoll.runs.snapshot import Snapshot

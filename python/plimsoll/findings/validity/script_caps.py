@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from plimsoll.findings.capacity.words import number
 from plimsoll.findings.validity.validity import RestsOn, Validity
+from plimsoll.findings.words import number
 from plimsoll.runs.metric_names import BLOCKED
 from plimsoll.runs.readings.declared_caps import declared_caps, text_of
 from plimsoll.runs.readings.name_lookups import SLOW_MS

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from plimsoll.findings.capacity.words import number
 from plimsoll.findings.resources import Means, shared_peers
+from plimsoll.findings.words import number
 
 
 def shared_words(means: Sequence[Means]) -> Iterator[str]:

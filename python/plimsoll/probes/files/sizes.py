@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from plimsoll.probes.probe import Clock, Observation, ProbeUnavailable
-from plimsoll.probes.resting import Rest
+from plimsoll.probes.processes.resting import Rest
 from plimsoll.probes.told_notes import ToldNotes
 from plimsoll.study.probes.files import FilesOptions
 

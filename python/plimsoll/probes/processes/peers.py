@@ -20,8 +20,8 @@ import psutil
 
 from plimsoll.probes.processes.connected import Callee
 from plimsoll.probes.processes.finding_processes import only_root_of_user, roots_holding
+from plimsoll.probes.processes.resting import process_tree
 from plimsoll.probes.processes.tcp_info import listening
-from plimsoll.probes.resting import process_tree
 from plimsoll.study.models import ProcessSelector
 
 MOST_PEERS = 8

@@ -19,9 +19,9 @@ from plimsoll.probes.machine.kernel_files import readable_address, text
 from plimsoll.probes.probe import Clock, ProbeUnavailable
 from plimsoll.probes.processes.connected import Callee, Connected
 from plimsoll.probes.processes.finding_processes import find_roots
+from plimsoll.probes.processes.resting import MOST_SHARE, RestingProbe
 from plimsoll.probes.processes.tcp_info import LISTENING, Connection, connections, is_loopback
 from plimsoll.probes.processes.unix_sockets import UnixTable
-from plimsoll.probes.resting import MOST_SHARE, RestingProbe
 from plimsoll.study.models import ProcessSelector
 
 MOST_REMOTES = 8

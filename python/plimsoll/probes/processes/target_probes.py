@@ -17,12 +17,12 @@ from plimsoll.probes.processes.connected import Connected, own_inodes
 from plimsoll.probes.processes.core_speed import CoreSpeedProbe
 from plimsoll.probes.processes.finding_processes import FoundRarely, find_roots
 from plimsoll.probes.processes.process import ProcessProbe
+from plimsoll.probes.processes.resting import MOST_SHARE
 from plimsoll.probes.processes.sockets import SocketsProbe
 from plimsoll.probes.processes.target_cores import TargetCoresProbe
 from plimsoll.probes.processes.tcp_info import KEPT_S, SocketTable
 from plimsoll.probes.processes.unix_sockets import UnixTable
 from plimsoll.probes.processes.waits import WaitsProbe
-from plimsoll.probes.resting import MOST_SHARE
 from plimsoll.study.models import Probes, ProcessSelector
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 
 from plimsoll.probes.probe import ProbeUnavailable
-from plimsoll.probes.resting import process_tree
+from plimsoll.probes.processes.resting import process_tree
 from plimsoll.study.models import ProcessSelector
 
 _ROOT = Path("/")

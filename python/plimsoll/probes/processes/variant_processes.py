@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from plimsoll.probes.probe import ProbeUnavailable
 from plimsoll.probes.processes.finding_processes import find_roots, pids_listening_on
 from plimsoll.probes.processes.local_targets import DEFAULT_PORTS, is_local
-from plimsoll.probes.resting import process_tree
+from plimsoll.probes.processes.resting import process_tree
 from plimsoll.study.models import ProcessSelector
 
 TARGET = "target"

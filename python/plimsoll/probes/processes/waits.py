@@ -18,7 +18,7 @@ import psutil
 
 from plimsoll.probes.probe import Clock, ProbeUnavailable
 from plimsoll.probes.processes.finding_processes import find_roots
-from plimsoll.probes.resting import MOST_SHARE, RestingProbe
+from plimsoll.probes.processes.resting import MOST_SHARE, RestingProbe
 from plimsoll.study.models import ProcessSelector
 
 MOST_THREADS = 500

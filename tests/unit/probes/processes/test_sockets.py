@@ -10,8 +10,8 @@ import psutil
 import pytest
 
 from plimsoll.probes.probe import ProbeUnavailable
+from plimsoll.probes.processes.resting import MOST_SHARE
 from plimsoll.probes.processes.sockets import SocketsProbe
-from plimsoll.probes.resting import MOST_SHARE
 from plimsoll.study.models import ProcessSelector
 
 HEAD = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
