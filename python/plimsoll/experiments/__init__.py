@@ -1,1 +1,1 @@
-"""One file per question: an experiment drives a load source and probes, and writes a run; it reads no clock."""
+"""Experiments: each drives a load source and probes, and writes a run; none reads a clock."""

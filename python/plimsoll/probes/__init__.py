@@ -28,12 +28,12 @@ __all__ = [
 ]
 
 _MODULES = {
-    "core_speed": ("CoreSpeedProbe",),
-    "generator": ("GeneratorProbe",),
-    "host": ("HostProbe",),
-    "network": ("NetworkProbe",),
+    "processes.core_speed": ("CoreSpeedProbe",),
+    "machine.generator": ("GeneratorProbe",),
+    "machine.host": ("HostProbe",),
+    "machine.network": ("NetworkProbe",),
     "probe": ("Probe", "ProbeUnavailable"),
-    "process": ("ProcessProbe",),
+    "processes.process": ("ProcessProbe",),
     "sampler": ("Sampler",),
     "selection": ("probes_for",),
 }

@@ -66,7 +66,7 @@ _MODULES = {
     "loading": ("load_study", "parse_study"),
     "objectives": ("Limit", "parse_objective"),
     "schema": ("study_schema", "study_schema_json"),
-    "secrets": ("Redactor", "redact"),
+    "secrets.redactor": ("Redactor", "redact"),
     "workload": (
         "arrivals_per_s",
         "scenarios_for",
