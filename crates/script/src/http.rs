@@ -25,10 +25,8 @@ use rquickjs::{
 use crate::api::events::Events;
 use crate::effect::{code, Effect, HttpRequest, HttpResponse, Reply};
 use crate::http::auth::{Credentials, Scheme};
-use crate::http::body;
-use crate::http::cookies::{self, Given, SharedJar};
-use crate::http::refusal;
-use crate::http::response::{self, Hops, Response, OCSP_STATUS};
+use crate::http::cookies::{Given, SharedJar};
+use crate::http::response::{Hops, Response, OCSP_STATUS};
 use crate::modules::places::place_of_call;
 use crate::runtime::host::Natives;
 use crate::runtime::raw::each_property;

@@ -20,11 +20,8 @@ use rquickjs::module::{Declared, WriteOptions};
 use rquickjs::{Ctx, Error, Exception, Module, Object, Result};
 use url::Url;
 
-use crate::modules::builtin;
 use crate::modules::bundle::Bundle;
-use crate::modules::commonjs;
 use crate::modules::packages::Asked;
-use crate::modules::resolve;
 use crate::modules::unit::{Kind, Unit};
 use crate::runtime::host::Natives;
 use crate::runtime::intrinsics::Needs;

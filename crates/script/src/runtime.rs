@@ -24,8 +24,7 @@ use rquickjs::{qjs, Context, Ctx, Function, Runtime};
 
 use crate::modules::ScriptModules;
 use crate::runtime::host::HostFunctions;
-use crate::runtime::intrinsics;
-use crate::runtime::job_list::{self, Jobs, Link};
+use crate::runtime::job_list::{Jobs, Link};
 use crate::runtime::memory::{Ledger, Limited, Share};
 use crate::signs;
 use crate::state::VuState;
