@@ -10,8 +10,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 STATS = ROOT / "python" / "plimsoll" / "stats"
-MODULES = sorted(path.name for path in STATS.glob("*.py") if path.name != "__init__.py")
-ROW = re.compile(r"^\| `stats/(\w+\.py)` (.*) \|$", re.MULTILINE)
+MODULES = sorted(path.relative_to(STATS).as_posix() for path in STATS.rglob("*.py") if path.name != "__init__.py")
+ROW = re.compile(r"^\| `stats/(\w+/\w+\.py)` (.*) \|$", re.MULTILINE)
 
 
 def _page() -> str:
@@ -20,11 +20,16 @@ def _page() -> str:
 
 def _indexed() -> list[str]:
     head = ast.get_docstring(ast.parse((STATS / "__init__.py").read_text(encoding="utf-8"))) or ""
-    return re.findall(r"^(\w+\.py) +\S", head, re.MULTILINE)
+    folders = re.split(r"^(\w+/)  ", head, flags=re.MULTILINE)[1:]
+    return [
+        folder + name
+        for folder, text in zip(folders[::2], folders[1::2], strict=True)
+        for name in re.findall(r"^(\w+\.py) +\S", text, re.MULTILINE)
+    ]
 
 
 def test_there_are_modules_to_look_at() -> None:
-    assert "saturation.py" in MODULES
+    assert "throughput/saturation.py" in MODULES
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -45,7 +50,7 @@ def test_the_index_of_the_package_has_a_line_for_every_module_and_for_no_other()
 
 
 def test_the_page_names_no_module_that_is_gone() -> None:
-    assert set(re.findall(r"`stats/(\w+\.py)`", _page())) <= set(MODULES)
+    assert set(re.findall(r"`stats/([\w/]+\.py)`", _page())) <= set(MODULES)
 
 
 def test_the_rows_link_to_headings_of_the_page() -> None:

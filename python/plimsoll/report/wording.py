@@ -109,7 +109,7 @@ def _amount(text: str) -> str:
     digits = text.rstrip("abcdefghijklmnopqrstuvwxyz% ")
     unit = text[len(digits) :].strip()
     try:
-        return f"{number(float(digits), 6)} {unit}".strip()
+        return f"{number(float(digits), 6)}{'' if unit == '%' else ' '}{unit}".strip()
     except ValueError:
         return text
 

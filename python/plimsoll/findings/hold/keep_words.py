@@ -45,8 +45,7 @@ def _objectives(objectives: Sequence[Mapping[str, Any]]) -> str:
 
 def _objective(objective: Mapping[str, Any]) -> str:
     text = str(objective["objective"]).replace("<=", " ≤ ").replace("<", " < ").replace("error_rate", "error rate")
-    for unit in ("ms", "%"):
-        text = text.replace(unit, f" {unit}")
+    text = text.replace("ms", " ms")
     return f"{text} of {objective['request']}" if objective.get("request") else text
 
 

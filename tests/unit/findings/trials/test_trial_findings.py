@@ -280,7 +280,7 @@ def test_layers_add_up_and_the_largest_is_named() -> None:
 def test_shares_that_are_known_to_less_than_a_point_have_a_digit_more() -> None:
     fine = split([100, 60, 20], scatter=0.001, parts=False)
     assert "orm without static 40.0%" in fine["answer"]
-    said = r"orm without static takes 40\.0% \(95% interval (\d+\.\d) % to (\d+\.\d) %\)"
+    said = r"orm without static takes 40\.0% \(95% interval (\d+\.\d)% to (\d+\.\d)%\)"
     found = re.search(said, " ".join(fine["sentences"]))
     assert found and float(found[1]) < float(found[2])
     assert "orm without static 41% and" in split([100, 60, 20], scatter=0.02, parts=False)["answer"]
