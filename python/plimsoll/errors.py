@@ -6,8 +6,7 @@
     │   └── ScriptError           a script that cannot be loaded, or whose setup or teardown failed
     ├── TargetError               the target did not start, get ready, reset or stop
     ├── EngineError               the load generator could not do its work
-    ├── RunDirectoryError         a run directory could not be written or read
-    └── InvalidRun                the run was made, but its numbers answer nothing (the generator was the limit)
+    └── RunDirectoryError         a run directory could not be written or read
 
 A failed request is data and never an exception. Every message ends with the next step, so
 `next_step` is required throughout.
@@ -136,7 +135,3 @@ class RunDirectoryError(PlimsollError):
     """A run directory cannot be written (read-only, disk full) or read (not one, another schema)."""
 
     exit_code = EXIT_INPUT
-
-
-class InvalidRun(PlimsollError):
-    """The run was made, but answers nothing: the generator was the limit, or there is too little data."""

@@ -150,7 +150,7 @@ def _plan_of_study(source: str | Path | Study, choices: Choices) -> Plan:
     if choices.users_at_1x is not None:
         raise InputError("--users-at-1x is for scripts; the levels of a study are users", "Leave --users-at-1x out.")
     target = study.target.as_variant(choices.variant) if choices.variant is not None else study.target
-    wanted = first_of(CapacityOptions, study.experiments)
+    wanted = first_of(CapacityOptions, study.experiments) or CapacityOptions()
     is_open = isinstance(study.workload, OpenWorkload)
     arrivals = study.workload.arrivals if isinstance(study.workload, OpenWorkload) else "even"
     env = {**({"BASE_URL": target.url} if target.url else {}), **study.workload.env, **choices.env}
@@ -177,33 +177,38 @@ def _plan_of_study(source: str | Path | Study, choices: Choices) -> Plan:
     if study.expected_users is not None:
         check_load(config.options["scenarios"], study.expected_users, "expected_users of the study")
     settings = CapacitySettings(
-        width=choices.width or (wanted.width if wanted else 0.10),
-        step_s=choices.step_s or (wanted.step_s if wanted else 10.0),
-        budget_s=choices.for_s or (wanted.for_s if wanted else None),
+        width=choices.width or wanted.width,
+        step_s=choices.step_s or wanted.step_s,
+        budget_s=choices.for_s or wanted.for_s,
         expected_level=study.expected_users,
         objectives=tuple(map(Wanted.of, study.objectives)),
         arrivals_per_level_s=rate,
         min_level=least,
         max_level=most,
         start_level=_level_that_shows(study, most) if least is None else None,
-        recovery=choices.recovery if choices.recovery is not None else wanted is None or wanted.recovery,
+        recovery=wanted.recovery if choices.recovery is None else choices.recovery,
         caps=declared_caps(options, text_of(study.script_path)),
     )
     return Plan(
-        config, "users", is_open, study.target, study.directory, study.probes, settings, study.expected_users,
-        tuple(study.objectives), 1.0, study.model_dump(mode="json", exclude_none=True),
-        {**(wanted.budgets if wanted else {}), **choices.budgets},
-        choices.cores if choices.cores is not None or wanted is None else wanted.cores,
-        choices.negligible_below if choices.negligible_below is not None or wanted is None else wanted.negligible_below,
-    )  # fmt: skip
+        config,
+        unit="users",
+        is_open=is_open,
+        target=study.target,
+        directory=study.directory,
+        probes=study.probes,
+        settings=settings,
+        expected_users=study.expected_users,
+        objectives=tuple(study.objectives),
+        users_per_level=1.0,
+        study_data=study.model_dump(mode="json", exclude_none=True),
+        budgets={**wanted.budgets, **choices.budgets},
+        cores=wanted.cores if choices.cores is None else choices.cores,
+        negligible_below=wanted.negligible_below if choices.negligible_below is None else choices.negligible_below,
+    )
 
 
-def _bounds_of_study(
-    wanted: CapacityOptions | None, rate_per_user_s: float | None
-) -> tuple[float | None, float | None]:
+def _bounds_of_study(wanted: CapacityOptions, rate_per_user_s: float | None) -> tuple[float | None, float | None]:
     """Least and greatest level of the search as the study has them: users, of an open workload also by their rate."""
-    if wanted is None:
-        return None, None
     by_rate = wanted.max_rate / rate_per_user_s if wanted.max_rate is not None and rate_per_user_s else None
     return wanted.min_users, min((one for one in (wanted.max_users, by_rate) if one is not None), default=None)
 
@@ -251,8 +256,8 @@ def _plan_of_script(script: Path, choices: Choices, function: str | None) -> Pla
     notes = (*option_warnings(about["warnings"]), *notes)
     declared = 1.0 if objectives and unit == "multiple" else None
     settings = CapacitySettings(
-        width=choices.width or 0.10,
-        step_s=choices.step_s or 10.0,
+        width=choices.width or CapacitySettings.width,
+        step_s=choices.step_s or CapacitySettings.step_s,
         budget_s=choices.for_s,
         expected_level=declared,
         objectives=tuple(map(Wanted.of, objectives)),
@@ -266,9 +271,23 @@ def _plan_of_script(script: Path, choices: Choices, function: str | None) -> Pla
     )
     target = Target(processes=local_listeners(choices.env.values()))
     return Plan(
-        config, unit, is_open, target, Path(), Probes(), settings, None, objectives, choices.users_at_1x, None,
-        choices.budgets, choices.cores, choices.negligible_below, declared, notes,
-    )  # fmt: skip
+        config,
+        unit=unit,
+        is_open=is_open,
+        target=target,
+        directory=Path(),
+        probes=Probes(),
+        settings=settings,
+        expected_users=None,
+        objectives=objectives,
+        users_per_level=choices.users_at_1x,
+        study_data=None,
+        budgets=choices.budgets,
+        cores=choices.cores,
+        negligible_below=choices.negligible_below,
+        objectives_level=declared,
+        notes=notes,
+    )
 
 
 def _caps_of(options: Mapping[str, Any]) -> dict[str, Any]:

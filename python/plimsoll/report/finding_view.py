@@ -35,11 +35,9 @@ HANDLED = {
         "run",
         "steps",
         "reasons",
-        "invalid",
         "invalid_because",
         "validity",
         "notes",
-        "warnings",
         "data_volume",
     ),
     *("verdict", "a", "b", "margin", "pairs_planned", "parts"),
@@ -164,7 +162,7 @@ def _is_unanswered(finding: Mapping[str, Any]) -> bool:
 def _caveats(finding: Mapping[str, Any]) -> list[str]:
     """Why it is invalid, then what to know before trusting it; each once, and not again what the answer or the
     generator's own words say."""
-    keys = ("invalid_because", "reasons", "anomalies", "notes", "warnings")
+    keys = ("invalid_because", "reasons", "anomalies", "notes")
     said = dict.fromkeys(text for key in keys for text in _texts(finding.get(key)))
     known = (section(finding, "generator").get("words"), finding.get("answer"))
     return [text for text in said if not any(text in str(words) for words in known if words)]
@@ -237,7 +235,7 @@ def _limit_facts(limited: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         else:
             yield "Limited by", "nothing: no limit was reached"
         return
-    unknown = kind in ("", "unknown", "cannot_tell", "cannot tell")
+    unknown = kind in ("", "unknown")
     where = str(limited.get("where") or "")
     kind_words = "cannot tell" if unknown else kind.upper() if len(kind) <= 3 else kind.replace("_", " ")
     yield "Limited by", kind_words if unknown or not where else f"{kind_words}, {where}"

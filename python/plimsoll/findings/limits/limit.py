@@ -11,6 +11,7 @@ from plimsoll.findings.words import number
 
 NEAR_CEILING = 0.90
 RISE = 1.15
+OF_UNFINISHED = 0.4  # of the iterations under way at the end of a step, for what waits; on average there are fewer
 MORE = 1.5  # times what there is, for a second run that shows whether it was the limit
 
 

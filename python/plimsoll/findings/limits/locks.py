@@ -9,13 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
-from plimsoll.findings.limits.limit import Limit, Scope
+from plimsoll.findings.limits.limit import OF_UNFINISHED, Limit, Scope
 from plimsoll.findings.limits.starved_thread import is_at_its_ceiling
 from plimsoll.findings.resources import Means, processes
 
 LEAST_THREADS = 2.5
 MOST_THREADS = 0.5
-OF_UNFINISHED = 0.4  # of the iterations under way at the end of the step; on average there are fewer
 RISE = 2.0
 BUSY_CORES = 0.9
 

@@ -10,12 +10,11 @@ import math
 from collections.abc import Iterable, Mapping
 
 from plimsoll.findings.limits.dependency import Calls
-from plimsoll.findings.limits.limit import Limit
+from plimsoll.findings.limits.limit import OF_UNFINISHED, Limit
 from plimsoll.findings.resources import Means
 
 LEAST_SENDING = 2.0
 MOST_SEND = 0.5
-OF_UNFINISHED = 0.4  # of the iterations under way at the end of the step; on average there are fewer
 RISE = 2.0
 CALLED_HERE = 0.5  # of a service's connections, from which on its callers are those of this host
 
