@@ -53,7 +53,9 @@ def capacity(
     width: Annotated[
         float | None,
         typer.Option(
-            parser=number("--width", 0.001, 0.9), metavar="NUMBER", help="(bad − good) / bad to stop at; 0.10"
+            parser=number("--width", 0.001, 0.9),
+            metavar="NUMBER",
+            help="relative width of the bracket, (bad − good) / bad, at which to stop (default 0.10)",
         ),
     ] = None,
     step: Annotated[
@@ -61,7 +63,7 @@ def capacity(
         typer.Option(
             parser=seconds("--step", 1),
             metavar="TIME",
-            help="time that a good step lasts at least; 10s",
+            help="shortest time that a good step is held (default 10s)",
         ),
     ] = None,
     users_at_1x: Annotated[
@@ -93,7 +95,7 @@ def capacity(
         bool | None,
         typer.Option(
             "--recovery/--no-recovery",
-            help="whether a target that collapses is overloaded once more, to find where it recovers; yes",
+            help="overload a target that collapses once more, to find where it recovers (default yes)",
         ),
     ] = None,
     remedy: Annotated[

@@ -28,21 +28,23 @@ def compare(
         typer.Option(
             parser=seconds("--skip"),
             metavar="TIME",
-            help="begin of finished runs that does not count; 0s",
+            help="time at the start of finished runs that does not count (default 0s)",
         ),
     ] = None,
     pairs: Annotated[
-        int | None, typer.Option(min=2, max=bounds.MOST_REPEATS, help="pairs of trials at each level; 10")
+        int | None, typer.Option(min=2, max=bounds.MOST_REPEATS, help="pairs of trials at each level (default 10)")
     ] = None,
     margin: Annotated[
         float | None,
         typer.Option(
             parser=number("--margin", 0, 0.99, above=True),
             metavar="NUMBER",
-            help="relative change that does not matter; 0.05",
+            help="relative change that does not matter (default 0.05)",
         ),
     ] = None,
-    primary: Annotated[str | None, typer.Option(help="what decides: of mean, p50, p90, p95, p99; p50,p95")] = None,
+    primary: Annotated[
+        str | None, typer.Option(help="statistics that decide, of mean, p50, p90, p95, p99 (default p50,p95)")
+    ] = None,
     users: Users = None,
     rate: Rate = None,
     load_time: LoadTime = None,

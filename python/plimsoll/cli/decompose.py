@@ -22,11 +22,18 @@ def decompose(
         typer.Option(help="the whole first: an exported function, a study's variant, or NAME:form as in compare --a"),
     ] = None,
     parts: Annotated[
-        bool | None, typer.Option("--parts/--nested", help="the others are separate parts of the first; nested")
+        bool | None,
+        typer.Option(
+            "--parts/--nested",
+            help="the other variants are separate parts of the first, or each contains the next (default nested)",
+        ),
     ] = None,
-    statistic: Annotated[str | None, typer.Option(help="of an iteration's duration: mean or p50; mean")] = None,
+    statistic: Annotated[
+        str | None, typer.Option(help="statistic of the iteration duration: mean or p50 (default mean)")
+    ] = None,
     rounds: Annotated[
-        int | None, typer.Option(min=2, max=bounds.MOST_REPEATS, help="rounds, each with a trial of every variant; 10")
+        int | None,
+        typer.Option(min=2, max=bounds.MOST_REPEATS, help="rounds, each with a trial of every variant (default 10)"),
     ] = None,
     users: Users = None,
     rate: Rate = None,

@@ -32,7 +32,9 @@ def drain(
         str | None,
         typer.Option(help="items waiting: URL#place, 'sql:DSN QUERY', 'log:FILE PATTERN', size:PATH or a command"),
     ] = None,
-    produced: Annotated[str | None, typer.Option(help="counter of items put in; the load's own operations")] = None,
+    produced: Annotated[
+        str | None, typer.Option(help="counter of items put in (default: the load's own operations)")
+    ] = None,
     consumed: Annotated[str | None, typer.Option(help="counter of items that the consumer has done")] = None,
     index: Annotated[str | None, typer.Option(help="bytes that the consumer keeps, as size:FOLDER")] = None,
     polls: Annotated[
@@ -54,27 +56,29 @@ def drain(
             help="MiB of memory that the processes must not exceed",
         ),
     ] = None,
-    operation: Annotated[str | None, typer.Option(help="the operation that puts items in; all")] = None,
+    operation: Annotated[str | None, typer.Option(help="the operation that puts items in (default: all)")] = None,
     items_per_operation: Annotated[
         float | None,
         typer.Option(
             parser=number("--items-per-operation", 0, bounds.MOST_USERS, above=True),
             metavar="NUMBER",
-            help="items that one puts in; 1",
+            help="items that one operation puts in (default 1)",
         ),
     ] = None,
     users: Held = None,
     load_time: LoadTime = None,
     duration: Annotated[
         float | None,
-        typer.Option(parser=duration_of("--duration", bare_s=True), metavar="TIME", help="time that counts; 600s"),
+        typer.Option(
+            parser=duration_of("--duration", bare_s=True), metavar="TIME", help="time that counts (default 600s)"
+        ),
     ] = None,
     warm_up: Annotated[
         float | None,
         typer.Option(
             parser=seconds("--warm-up"),
             metavar="TIME",
-            help="time before that does not count; 10s",
+            help="warm-up, which does not count (default 10s)",
         ),
     ] = None,
     drain_limit: Annotated[
@@ -82,7 +86,7 @@ def drain(
         typer.Option(
             parser=seconds("--drain-limit"),
             metavar="TIME",
-            help="time to wait for the backlog after it; 300s",
+            help="time to wait for the backlog after the load (default 300s)",
         ),
     ] = None,
     variant: TargetVariant = None,

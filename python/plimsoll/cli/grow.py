@@ -16,10 +16,11 @@ def grow(
     source: Source,
     items: Annotated[int | None, typer.Option(min=1, max=bounds.MOST_ITEMS, help="items to load in all")] = None,
     function: Annotated[
-        str | None, typer.Option("--exec", help="the script's function that creates an item; first operation, default")
+        str | None,
+        typer.Option("--exec", help="exported function that creates one item (default: the first operation)"),
     ] = None,
     min_users: Annotated[
-        int | None, typer.Option(min=1, max=bounds.MOST_VUS, help="creates at a time at the least; 1")
+        int | None, typer.Option(min=1, max=bounds.MOST_VUS, help="fewest creates at a time (default 1)")
     ] = None,
     max_users: Annotated[
         int | None, typer.Option(min=1, max=bounds.MOST_VUS, help="creates at a time at the most")
@@ -31,7 +32,9 @@ def grow(
     allowed_failures: Annotated[
         float | None,
         typer.Option(
-            parser=number("--allowed-failures", 0, 0.99), metavar="NUMBER", help="share of creates that may fail; 0"
+            parser=number("--allowed-failures", 0, 0.99),
+            metavar="NUMBER",
+            help="share of creates that may fail (default 0)",
         ),
     ] = None,
     resume: Annotated[Path | None, typer.Option(help="an earlier run to go on from: its items count")] = None,

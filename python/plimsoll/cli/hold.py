@@ -42,14 +42,16 @@ def hold(
     load_time: LoadTime = None,
     duration: Annotated[
         float | None,
-        typer.Option(parser=duration_of("--duration", bare_s=True), metavar="TIME", help="time that counts; 600s"),
+        typer.Option(
+            parser=duration_of("--duration", bare_s=True), metavar="TIME", help="time that counts (default 600s)"
+        ),
     ] = None,
     warm_up: Annotated[
         float | None,
         typer.Option(
             parser=seconds("--warm-up"),
             metavar="TIME",
-            help="time before that does not count; 30s",
+            help="warm-up, which does not count (default 30s)",
         ),
     ] = None,
     baseline: Annotated[
@@ -57,7 +59,7 @@ def hold(
         typer.Option(
             parser=seconds("--baseline"),
             metavar="TIME",
-            help="time of one user alone before; 30s; 0 leaves it out",
+            help="length of the single-user baseline before it (default 30s, 0 skips it)",
         ),
     ] = None,
     memory_limit: Annotated[
@@ -65,7 +67,7 @@ def hold(
         typer.Option(
             parser=number("--memory-limit", 0, bounds.MOST_MIB, above=True),
             metavar="NUMBER",
-            help="MiB of memory that the target must not reach; the host's free memory",
+            help="MiB of memory that the target must not reach (default: the host's free memory)",
         ),
     ] = None,
     variant: TargetVariant = None,

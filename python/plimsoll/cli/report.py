@@ -14,7 +14,7 @@ from plimsoll.plain_text import plain
 def report(
     run_directory: Annotated[Path, typer.Argument(help="a run directory, such as runs/20261121-120000-capacity-1a2b")],
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="the file to write; report.html in the run")
+        Path | None, typer.Option("-o", "--output", help="the file to write (default: report.html in the run)")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print the findings as JSON instead")] = False,
 ) -> None:

@@ -198,7 +198,8 @@ def keep(
 def export(
     run: Run,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="the file to write, .tar.zst or .zip; NAME.tar.zst here")
+        Path | None,
+        typer.Option("-o", "--output", help="the file to write, .tar.zst or .zip (default: NAME.tar.zst here)"),
     ] = None,
     runs: Runs = Path("runs"),
 ) -> None:

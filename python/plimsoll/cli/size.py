@@ -25,7 +25,7 @@ def size(
         typer.Option(
             parser=number("--expected", 0, bounds.MOST_USERS, above=True),
             metavar="NUMBER",
-            help="the load, in the run's unit; else its expected users, else what it carried",
+            help="the load, in the run's unit (default: its expected users, else what it carried)",
         ),
     ] = None,
     rate: Annotated[

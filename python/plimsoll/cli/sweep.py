@@ -20,11 +20,13 @@ def sweep(
         typer.Option(help="NAME=1,10,100 for the script's __ENV; users=… and rate=… are levels; give it for each"),
     ] = None,
     repeats: Annotated[
-        int | None, typer.Option(min=1, max=bounds.MOST_REPEATS, help="trials of each combination; 3")
+        int | None, typer.Option(min=1, max=bounds.MOST_REPEATS, help="trials of each combination (default 3)")
     ] = None,
     stop_at_failure: Annotated[
         bool | None,
-        typer.Option("--stop-at-failure/--no-stop-at-failure", help="where nothing answers, try no larger values; off"),
+        typer.Option(
+            "--stop-at-failure/--no-stop-at-failure", help="where nothing answers, try no larger values (default off)"
+        ),
     ] = None,
     users: Users = None,
     rate: Rate = None,

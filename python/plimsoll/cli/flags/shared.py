@@ -17,7 +17,7 @@ Held = Annotated[
     typer.Option(
         parser=count("--users"),
         metavar="NUMBER",
-        help="the load; the study's expected users. Of a script: multiples of its load, or VUs",
+        help="the load (default: the study's expected users); of a script: multiples of its load, or VUs",
     ),
 ]
 Of = Annotated[list[str] | None, typer.Option("--of", help="an operation or group of the study; these alone take part")]

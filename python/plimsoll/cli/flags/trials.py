@@ -11,7 +11,10 @@ from plimsoll.cli.flags.quantities import seconds
 from plimsoll.study import bounds
 
 Users = Annotated[
-    str | None, typer.Option(help="levels, as in 10,50: users of a study, VUs of a script; expected or declared load")
+    str | None,
+    typer.Option(
+        help="levels, as in 10,50: users of a study, VUs of a script (default: the expected or declared load)"
+    ),
 ]
 Rate = Annotated[str | None, typer.Option(help="levels of a load with arrival rates, as arrivals per second: 50,100")]
 Seconds = Annotated[
@@ -20,7 +23,7 @@ Seconds = Annotated[
         "--trial",
         parser=seconds("--trial", 1),
         metavar="TIME",
-        help="time that each trial is held and counts; 10s",
+        help="time for which each trial is held and counts (default 10s)",
     ),
 ]
 WarmUp = Annotated[
@@ -28,7 +31,7 @@ WarmUp = Annotated[
     typer.Option(
         parser=seconds("--warm-up"),
         metavar="TIME",
-        help="time before them that does not count; 2s",
+        help="warm-up before each trial, which does not count (default 2s)",
     ),
 ]
 Seed = Annotated[int, typer.Option(min=0, max=bounds.MOST_SEED, help="for the order of trials and random arrivals")]
