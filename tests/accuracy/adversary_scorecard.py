@@ -18,7 +18,6 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 
 from adversaries import (
-    Adversary,
     Autoscaling,
     Bucket,
     ClosedMetastable,
@@ -47,6 +46,7 @@ from adversaries import (
     WaitsElsewhere,
     WarmUp,
 )
+from adversary import Adversary
 from score_line import Job, Line, Lines, percent
 
 from plimsoll.experiments.capacity.experiment import run_capacity

@@ -14,7 +14,8 @@ from plimsoll.experiments.capacity.result import CapacityResult, CapacitySetting
 from plimsoll.findings.capacity.finding import capacity_findings
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "accuracy"))
-from adversaries import Adversary, Ageing, ColdCache, Collector, Compiler, Job
+from adversaries import Ageing, ColdCache, Collector, Compiler
+from adversary import Adversary, Job
 
 
 def searched(target: type[Adversary], seed: int, expected: float | None = 20.0) -> CapacityResult:

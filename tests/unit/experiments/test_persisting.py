@@ -14,7 +14,8 @@ from plimsoll.experiments.capacity.result import CapacityResult, CapacitySetting
 from plimsoll.findings.capacity.finding import capacity_findings
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "accuracy"))
-from adversaries import Adversary, Bucket, ClosedQuota, Quota
+from adversaries import Bucket, ClosedQuota, Quota
+from adversary import Adversary
 from simulators import ClosedQueue
 
 
