@@ -12,8 +12,12 @@ SAYS_NOTHING = 5.0  # an interval from a fifth to five times leaves every answer
 
 
 def number(value: float, digits: int = 3) -> str:
-    """Three significant digits, whole digits never rounded away: 20,524; 2.33; 0.0125."""
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.{digits}g}"
+    """Three significant digits, whole digits never rounded away, no zeros at the end: 20,524; 2.33; 0.0125; 5."""
+    if not math.isfinite(value) or abs(value) < 1e-6:
+        return f"{value:.{digits}g}"
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    text = f"{value:,.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if decimals else text
 
 
 def level_words(level: float, unit: str, vus_per_level: float | None = None) -> str:

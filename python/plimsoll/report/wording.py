@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, TypeGuard
 
-from plimsoll.findings.words import size_words
+from plimsoll.findings import words
 
 NOTHING = "–"
 VERDICT_WORDS = {
@@ -34,40 +34,22 @@ def number(value: Any, digits: int = 3) -> str:
     """Value to `digits` significant digits with thousands separators; whole digits are never rounded away."""
     if not is_number(value):
         return NOTHING
-    if value == 0:
-        return "0"
-    decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
-    text = f"{value:,.{min(decimals, 6)}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    return words.number(value, digits)
 
 
 def percent(ratio: Any) -> str:
-    """A ratio as a percentage: 0.683 -> "68%", below 10% with one decimal."""
-    if not is_number(ratio):
-        return NOTHING
-    value = 100 * ratio
-    return f"{value:.1f}%" if 0 < abs(value) < 9.95 else f"{value:,.0f}%"
+    """A ratio as a percentage: 0.683 -> "68%", below 10% with two digits."""
+    return words.share_words(ratio) if is_number(ratio) else NOTHING
 
 
 def duration(seconds: Any) -> str:
     """Seconds as "45 s", "2 min 5 s" or "3 h 20 min"."""
-    if not is_number(seconds):
-        return NOTHING
-    whole = round(seconds)
-    if whole < 60:
-        return f"{number(seconds, 2)} s"
-    minutes, rest_s = divmod(whole, 60)
-    if minutes < 60:
-        return f"{minutes} min {rest_s} s" if rest_s else f"{minutes} min"
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+    return words.time_words(seconds) if is_number(seconds) else NOTHING
 
 
 def size(count_bytes: Any) -> str:
     """Bytes with a binary unit: 1.5e8 -> "143 MiB"."""
-    if not is_number(count_bytes):
-        return NOTHING
-    return size_words(count_bytes)
+    return words.size_words(count_bytes) if is_number(count_bytes) else NOTHING
 
 
 def moment(unix_s: Any) -> str:
@@ -97,12 +79,12 @@ def level(value: Any, unit: str) -> str:
 
 def objective(text: Any) -> str:
     """An objective as people write it: "p90<=1000ms" -> "p90 ≤ 1,000 ms"."""
-    words = str(text)
+    whole = str(text)
     for sign, shown in (("<=", " ≤ "), (">=", " ≥ "), ("<", " < "), (">", " > ")):
-        left, found, right = words.partition(sign)
+        left, found, right = whole.partition(sign)
         if found:
             return f"{left.strip()}{shown}{_amount(right.strip())}"
-    return words
+    return whole
 
 
 def _amount(text: str) -> str:

@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any
 
 from plimsoll.findings.trials.comparisons import Comparison
-from plimsoll.findings.trials.trials import percent
+from plimsoll.findings.words import share_words
 from plimsoll.stats.comparison.log_ratio import paired_log_ratio
 from plimsoll.stats.growth.trend import theil_sen
 
@@ -73,7 +73,7 @@ def _drift(primary: Sequence[Comparison], margin: float) -> list[str]:
         if (trend.low > 0 or trend.high < 0) and abs(change) > margin:
             way = "rose" if change > 0 else "fell"
             sentences.append(
-                f"{one.statistic} at {one.load} {way} by {percent(abs(change))} in A and B alike over the session; "
+                f"{one.statistic} at {one.load} {way} by {share_words(abs(change))} in A and B alike over the session; "
                 "pairs cancel that, but data that grow, caches that fill or a busier machine are part of these times."
             )
     return sentences
@@ -89,8 +89,8 @@ def _bursts(trials: Sequence[Trial], labels: Mapping[str, str]) -> list[str]:
             if len(here) > 2 and share >= ERROR_BURST and share > BURST_OVER_USUAL * usual:
                 cause = max(trial["causes"], key=trial["causes"].get, default="no answer")
                 sentences.append(
-                    f"Trial {trial['trial']} ({labels.get(cell[0], cell[0])}, {trial['load']}) failed {percent(share)} "
-                    f"of its requests ({cause}), the others {percent(usual)}: an error burst."
+                    f"Trial {trial['trial']} ({labels.get(cell[0], cell[0])}, {trial['load']}) failed "
+                    f"{share_words(share)} of its requests ({cause}), the others {share_words(usual)}: an error burst."
                 )
     return sentences
 

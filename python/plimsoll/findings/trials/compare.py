@@ -19,16 +19,8 @@ from plimsoll.findings.trials.comparisons import (
     failure_changes,
     figure_of,
 )
-from plimsoll.findings.trials.trials import (
-    Figure,
-    first_steps,
-    joined,
-    ms,
-    percent,
-    sound_trials,
-    trials_finding,
-)
-from plimsoll.findings.words import interval_words, number, ratio_words, time_words
+from plimsoll.findings.trials.trials import Figure, first_steps, joined, sound_trials, trials_finding
+from plimsoll.findings.words import interval_words, ms_words, number, ratio_words, share_words, time_words
 from plimsoll.runs.readings.endpoints import QUANTILES
 from plimsoll.runs.snapshot import Snapshot
 
@@ -133,7 +125,7 @@ def _evidence(found: Sequence[Comparison], plan: Mapping[str, Any]) -> list[Evid
 def _failure_words(failures: Sequence[FailureChange]) -> list[str]:
     words = []
     for more in (True, False):
-        many = [f"{percent(one.b)} at {one.load} (A {percent(one.a)})" for one in failures if one.more == more]
+        many = [f"{share_words(one.b)} at {one.load} (A {share_words(one.a)})" for one in failures if one.more == more]
         if many:
             words.append(f"B fails {'more' if more else 'fewer'} requests: {joined(many)}.")
     return words
@@ -174,7 +166,7 @@ def _answer(found: Sequence[Comparison], verdict: str, labels: Mapping[str, str]
         text = f"No, B ({b}) is faster than A ({a}): {joined([_brief(one) for one in parts['faster']])}."
     elif verdict == "same":
         text = (
-            f"No: B ({b}) and A ({a}) are the same to within the margin of {percent(margin)}: "
+            f"No: B ({b}) and A ({a}) are the same to within the margin of {share_words(margin)}: "
             f"{joined([_brief(one) for one in parts['same']])}."
         )
     else:
@@ -218,10 +210,10 @@ def _sentence(one: Comparison, margin: float, pairs: PairTime | None) -> str:
     if one.effect is None:
         return f"{_place(one)}: cannot tell. {' '.join(one.reasons)}"
     a, b = (sum(map(math.log, values)) / len(values) for values in (one.a, one.b))
-    unit = (lambda value: f"{value:.4g}/s") if one.statistic == THROUGHPUT else ms
+    unit = (lambda value: f"{value:.4g}/s") if one.statistic == THROUGHPUT else ms_words
     text = f"{_place(one)}: A {unit(math.exp(a))}, B {unit(math.exp(b))}, {_change(one)}: {one.verdict}"
     if one.verdict in ("slower", "faster") and one.within(margin):
-        text += f", by less than the margin of {percent(margin)}"
+        text += f", by less than the margin of {share_words(margin)}"
     text += "."
     if one.reasons:
         return f"{text} {' '.join(one.reasons)}"
@@ -296,7 +288,8 @@ def _next_steps(
         if pairs is not None and pairs.is_too_long(max(known)):
             steps.append(
                 "Make the trials scatter less: on a quieter machine, or longer (--trial). Or ask a coarser question, "
-                f"with a larger --margin than {percent(margin)}. As it is, it would take --pairs {max(known)}{takes}."
+                f"with a larger --margin than {share_words(margin)}. "
+                f"As it is, it would take --pairs {max(known)}{takes}."
             )
         else:
             steps.append(

@@ -10,15 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.findings.evidence import TRIALS, Evidence
-from plimsoll.findings.trials.trials import (
-    SoundTrials,
-    first_steps,
-    joined,
-    ms,
-    percent,
-    sound_trials,
-    trials_finding,
-)
+from plimsoll.findings.trials.trials import SoundTrials, first_steps, joined, sound_trials, trials_finding
+from plimsoll.findings.words import ms_words, share_words
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.stats.comparison.shares import Share, larger, layer_shares, shares_per_repetition
 
@@ -155,14 +148,14 @@ def _verdict(share: Share) -> str:
 
 def _share_words(value: float, share: Share) -> str:
     """A percentage with a digit more where the interval of that share would round to one number."""
-    return f"{100 * value:.1f}%" if share.high - share.low < FINE else percent(value)
+    return f"{100 * value:.1f}%" if share.high - share.low < FINE else share_words(value)
 
 
 def _layer_sentence(name: str, share: Share, place: int, names: Sequence[str], whole_ms: float, parts: bool) -> str:
     low, high = _share_words(share.low, share), _share_words(share.high, share)
     text = (
         f"{name} takes {_share_words(share.share, share)} ({100 * (1 - ALPHA):g}% interval {low} to {high}) of "
-        f"{names[0]}, {ms(abs(share.share * whole_ms))}."
+        f"{names[0]}, {ms_words(abs(share.share * whole_ms))}."
     )
     if share.is_there:
         return text
@@ -197,7 +190,7 @@ def _answer(
 ) -> str:
     wrong = [name for name, share in zip(layers, shares, strict=True) if share.is_negative]
     listed = joined([f"{name} {_share_words(share.share, share)}" for name, share in zip(layers, shares, strict=True)])
-    text = f"At {found['load']}, of {ms(whole_ms)} per iteration of {whole}: {listed} ({found['rounds']} rounds)."
+    text = f"At {found['load']}, of {ms_words(whole_ms)} per iteration of {whole}: {listed} ({found['rounds']} rounds)."
     if wrong:
         return f"{text} This does not add up: {joined(wrong)} would be below zero."
     unclear = [name for name, share in zip(layers, shares, strict=True) if not share.is_there]
@@ -220,7 +213,7 @@ def _notes(levels: Sequence[Mapping[str, Any]], names: Sequence[str], parts: boo
     for level in levels:
         failing = {name: share for name, share in level["failed_shares"].items() if share >= FAILED_MATTERS}
         if failing:
-            listed = joined([f"{name} {percent(share)}" for name, share in failing.items()])
+            listed = joined([f"{name} {share_words(share)}" for name, share in failing.items()])
             notes.append(f"At {level['load']} requests failed: {listed}. A request that fails does less work.")
     return notes
 
@@ -233,7 +226,8 @@ def _next_steps(levels: Sequence[Mapping[str, Any]], plan: Mapping[str, Any]) ->
         smallest = max(0.01, min(abs(layer["share"]) for layer in unclear))
         wanted = int(plan["repetitions"] * (half / smallest) ** 2 * 1.2) + 1
         steps.append(
-            f"About {wanted:,} rounds would separate a share of {percent(smallest)}; a new run with --rounds {wanted}."
+            f"About {wanted:,} rounds would separate a share of {share_words(smallest)}; a new run with "
+            f"--rounds {wanted}."
             if wanted <= 1000
             else "More rounds do not help at this scatter: choose variants that differ by more, or a quieter machine."
         )

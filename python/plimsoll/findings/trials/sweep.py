@@ -15,13 +15,11 @@ from plimsoll.findings.trials.trials import (
     SoundTrials,
     first_steps,
     joined,
-    ms,
-    percent,
     sound_trials,
     tells_of_work,
     trials_finding,
 )
-from plimsoll.findings.words import times_words
+from plimsoll.findings.words import ms_words, share_words, times_words
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.stats.growth.power_law import PowerLaw, power_law
 
@@ -245,7 +243,7 @@ def _form_words(name: str, law: PowerLaw | None, places: int) -> tuple[str, str]
         return "none", f"has no simple form in {name}"
     exponent = f"{name}^{law.exponent:.2f} (95% interval of the exponent {law.low:.2f} to {law.high:.2f})"
     if law.changes_at_most(FLAT):
-        return "flat", f"does not depend on {name} (by less than {percent(FLAT)} over its range)"
+        return "flat", f"does not depend on {name} (by less than {share_words(FLAT)} over its range)"
     if law.low <= 0 <= law.high:
         return "unknown", f"may depend on {name} or not: {exponent} cannot be told from none"
     if law.form == "unchecked":
@@ -261,7 +259,8 @@ def _sentences(dependencies: Sequence[Mapping[str, Any]], over: Mapping[str, Any
             mine = [one for one in dependencies if (one["parameter"], one["metric"]) == (name, metric)]
             if len(mine) > 1 and all(one["form"] == "flat" for one in mine):
                 words = (
-                    f"{title} does not depend on {name} (by less than {percent(FLAT)}) at any setting of the others."
+                    f"{title} does not depend on {name} (by less than {share_words(FLAT)}) at any setting of the "
+                    "others."
                 )
                 found.append(f"{words[0].upper()}{words[1:]}")
             elif len(mine) > MOST_SAID:
@@ -283,7 +282,7 @@ def _summed_up(title: str, name: str, mine: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _amount(metric: str, value: float) -> str:
-    return f"{value / MIB:,.4g} MiB" if metric == "memory" else ms(value)
+    return f"{value / MIB:,.4g} MiB" if metric == "memory" else ms_words(value)
 
 
 def _stops(cells: Sequence[Cell], over: Mapping[str, Sequence[str]]) -> list[dict[str, Any]]:
@@ -302,7 +301,7 @@ def _stops(cells: Sequence[Cell], over: Mapping[str, Sequence[str]]) -> list[dic
             what = (
                 f"nothing answers ({cause})"
                 if cell["state"] == "silent"
-                else f"{percent(cell['failed_share'])} of the requests fail ({cause})"
+                else f"{share_words(cell['failed_share'])} of the requests fail ({cause})"
             )
             restarts = cell["restarts"].items()
             again = "".join(f"; {label} was restarted at least {times_words(count)}" for label, count in restarts)
@@ -362,8 +361,8 @@ def _notes(cells: Sequence[Cell], plan: Mapping[str, Any]) -> list[str]:
         notes.append("Where requests fail, times are those of all requests, and failed ones are often quick.")
     if not all(tells_of_work(cell["failed"], cell["requests"]) for cell in failing):
         notes.append(
-            f"Combinations in which more than {percent(MOST_FAILED)} of the requests fail are left out of what depends "
-            "on what."
+            f"Combinations in which more than {share_words(MOST_FAILED)} of the requests fail are left out of what "
+            "depends on what."
         )
     return notes
 

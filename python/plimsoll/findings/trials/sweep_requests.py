@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from plimsoll.findings.trials.sweep_cells import lines_over, number_of, where_words
-from plimsoll.findings.trials.trials import joined, ms, percent
+from plimsoll.findings.trials.trials import joined
+from plimsoll.findings.words import ms_words
 from plimsoll.stats.growth.power_law import PowerLaw, power_law
 
 TOGETHER = 0.95
@@ -127,8 +128,8 @@ def _dependency(points: _Points, confidence: float) -> dict[str, Any] | None:
     name, least, most = points.parameter, min(points.values), max(points.values)
     way = f"takes {'longer' if law.exponent > 0 else 'shorter'} the larger {name}{where_words(points.others)}"
     against = ", beside the other requests of the same trials" if beside else ""
-    interval = f"{name}^{law.exponent:.2f}, {percent(confidence, 3)} interval {law.low:.2f} to {law.high:.2f}"
-    ends = f"{ms(law.at(least))} at {name}={least:g}, {ms(law.at(most))} at {name}={most:g}"
+    interval = f"{name}^{law.exponent:.2f}, {100 * confidence:.3g}% interval {law.low:.2f} to {law.high:.2f}"
+    ends = f"{ms_words(law.at(least))} at {name}={least:g}, {ms_words(law.at(most))} at {name}={most:g}"
     return {
         "parameter": name,
         "request": points.request,

@@ -248,22 +248,6 @@ def _health(facts: Sequence[GeneratorSeconds], excluded: Sequence[Mapping[str, A
     }
 
 
-def percent(share: float, digits: int = 2) -> str:
-    """A share as a percentage in a sentence: "12%", "0.35%"."""
-    value = 100 * share
-    if value == 0:
-        return "0%"
-    size = abs(value)
-    return f"{value:.0f}%" if size >= 10 ** (digits - 1) * 1.0 and size >= 9.95 else f"{value:.{digits - 1}f}%"
-
-
-def ms(value: float) -> str:
-    """A time in ms with three digits: "12.3 ms", "1,230 ms"."""
-    if value >= 100:
-        return f"{value:,.0f} ms"
-    return f"{value:.3g} ms"
-
-
 def tells_of_work(failed: int, requests: int) -> bool:
     """Whether times and CPU of a trial are of what it was to do: of one in which more than a tenth of the requests
     failed they are largely of failures, which may take less than an answer or more."""

@@ -84,7 +84,7 @@ def test_a_fifth_slower_is_slower_with_its_interval_and_fails_the_command() -> N
 def test_slower_by_less_than_matters_is_said_and_passes() -> None:
     finding = compared(scattered(1.02, noise=0.001))
     assert finding["verdict"] == "slower" and exit_code(finding) == 0
-    assert "by less than the margin of 5.0%" in finding["sentences"][0]
+    assert "by less than the margin of 5%" in finding["sentences"][0]
 
 
 def test_the_same_is_called_the_same_only_within_the_margin() -> None:
