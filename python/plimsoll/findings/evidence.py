@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from plimsoll.findings.words import level_words, number
 from plimsoll.listed_names import listed
+from plimsoll.words import level_words, number
 
 EVENTS, SERIES, RESOURCES = "events.jsonl", "series.jsonl.zst", "resources.jsonl.zst"
 TRIALS, TABLE, FINDINGS = "trials.jsonl", "step_table.json", "findings.json"

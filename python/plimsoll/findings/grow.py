@@ -15,7 +15,6 @@ from plimsoll.findings.evidence import EVENTS, SERIES, Evidence, as_data
 from plimsoll.findings.validity.flow import flow_of_run, with_flow
 from plimsoll.findings.validity.generator import health_of_load, not_alone
 from plimsoll.findings.validity.validity import conclusions
-from plimsoll.findings.words import ms_words, number, percent_words, share_words, time_words
 from plimsoll.runs.readings.failures import Failures
 from plimsoll.stats.growth.cliff import LEAST_RISE, Cliff, cliff
 from plimsoll.stats.growth.drift import dependence
@@ -29,6 +28,7 @@ from plimsoll.stats.growth.load_forecast import (
     time_per_item,
 )
 from plimsoll.stats.throughput.host_speed import slower_from
+from plimsoll.words import ms_words, number, percent_words, share_words, time_words
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader

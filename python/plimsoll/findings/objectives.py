@@ -13,12 +13,12 @@ from typing import Any
 
 from plimsoll.findings.capacity.sustainable import bounds_of_verdicts
 from plimsoll.findings.resources import Step
-from plimsoll.findings.words import level_words, ms_words, number, share_words, time_words
 from plimsoll.runs.readings.objective_samples import Samples, Wanted, Watch, needed_samples
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.stats.estimates.objective_test import Judged
 from plimsoll.stats.estimates.quantile_test import ERROR
 from plimsoll.study.objectives import Limit
+from plimsoll.words import level_words, ms_words, number, share_words, time_words
 
 # In findings "violated" is called "failed", as the exit code and earlier findings have it.
 VERDICTS = {"met": "met", "violated": "failed", "undecided": "undecided"}

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from plimsoll.findings.trials.trials import SILENT
-from plimsoll.findings.words import interval_words, ratio_words
 from plimsoll.report import trial_charts, wording
 from plimsoll.report.run_evidence import RunEvidence
 from plimsoll.report.time_charts import Chart
+from plimsoll.words import interval_words, ratio_words
 
 MIB = 2**20
 HEAT = "sweep-heat"

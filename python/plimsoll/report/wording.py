@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, TypeGuard
 
-from plimsoll.findings import words
+from plimsoll import words
 
 NOTHING = "–"
 VERDICT_WORDS = {

@@ -16,12 +16,12 @@ from plimsoll.findings.imported.table_objectives import judge_table_objectives
 from plimsoll.findings.limits.what_stops import limiting_resource
 from plimsoll.findings.objectives import Wanted, judge_objectives
 from plimsoll.findings.validity.generator import generator_health
-from plimsoll.findings.words import level_words, ratio_words
 from plimsoll.report.text import answer_lines
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.readings.step_table import Row, StepTable
 from plimsoll.runs.snapshot import Series, Snapshot
 from plimsoll.stats.estimates.wilson import wilson_interval
+from plimsoll.words import level_words, ratio_words
 
 np = pytest.importorskip("numpy")
 HELD = {"level": 1.0, "measured_from_s": 0.0, "end_s": 100.0}

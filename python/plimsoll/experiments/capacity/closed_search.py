@@ -42,10 +42,11 @@ from plimsoll.experiments.steps.failing import fails_more, give_up_reason, more_
 from plimsoll.experiments.steps.holding import StepHolder
 from plimsoll.experiments.steps.judgement import Judgement, Verdict
 from plimsoll.experiments.steps.measure import Measurement
-from plimsoll.experiments.steps.record import StepRecord, level_text
+from plimsoll.experiments.steps.record import StepRecord
 from plimsoll.experiments.steps.steadiness import throughput_drifts
 from plimsoll.runs.readings.script_caps import BindingCap, LoadSeconds, binding_cap
 from plimsoll.stats.throughput.saturation import variance_per_event
+from plimsoll.words import number
 
 DONE_FOR_THROUGHPUT, LONGEST_PROBE = 400, 3
 PRECISE = 0.03
@@ -370,7 +371,7 @@ class _ClosedSearch:
         if self.known.note(here, end, drifts is not None):
             here = self.known.collapsed[level]
             best = max(self.known.all(), key=lambda one: one.per_s)
-            words = f"{here.per_s:.4g} iterations/s, {best.per_s:.4g}/s at {level_text(best.level)}: it collapses."
+            words = f"{here.per_s:.4g} iterations/s, {best.per_s:.4g}/s at {number(best.level)}: it collapses."
             record.judgement = Judgement("bad", (words,), own=True)
             self._rest()
         self.known.held_s += len(seen.seconds)
@@ -419,7 +420,7 @@ class _ClosedSearch:
             verdict = known.get(record.level, "bad" if record.level > best.level else "undecided")
             if found.verdict != verdict:
                 here = throughput(record.measurement)
-                words = f"{here.per_s:.4g} iterations/s, {best.per_s:.4g}/s at {level_text(best.level)}"
+                words = f"{here.per_s:.4g} iterations/s, {best.per_s:.4g}/s at {number(best.level)}"
                 found = Judgement(verdict, (f"{words}: {_WHY[verdict]}.",))
             record.judgement = found
 
@@ -428,7 +429,7 @@ class _ClosedSearch:
         if answered(seen):
             return False
         what = f"answers with errors ({seen.failures.words()})" if sum(seen.done) else "does not answer"
-        self._fail(f"The target {what} at the lowest level ({level_text(record.level)}).")
+        self._fail(f"The target {what} at the lowest level ({number(record.level)}).")
         return True
 
     def _is_gone(self, record: StepRecord) -> bool:

@@ -29,9 +29,10 @@ from plimsoll.experiments.steps.evidence import waiting_of
 from plimsoll.experiments.steps.judge import LEAST_DRIFT, calm_words, judge
 from plimsoll.experiments.steps.judgement import Judgement
 from plimsoll.experiments.steps.measure import Measurement
-from plimsoll.experiments.steps.record import StepRecord, level_text
+from plimsoll.experiments.steps.record import StepRecord
 from plimsoll.stats.throughput.host_speed import UNKNOWN
 from plimsoll.stats.throughput.saturation import is_calm
+from plimsoll.words import number
 
 MOST_CONFIRMATIONS, MOST_DISTURBED, MOST_BEHIND, CONFIRM_STEPS = 2, 2, 2, 3
 KEPT_UP = "Another step carried this level, or a higher one."
@@ -58,7 +59,7 @@ class Confirming:
         known, result = self.known, self.known.result
         before, level, withdrawn = result.bracket.good, self._level(), False
         while level is not None and not self._is_confirmed(level) and self._leaves_open(level):
-            known.withdraw(level, WITHDRAWN.format(MOST_BEHIND, level_text(level)))
+            known.withdraw(level, WITHDRAWN.format(MOST_BEHIND, number(level)))
             level, withdrawn = self._level(), True
             result.confirmation = self._earlier(level)
         if result.reason:
@@ -130,7 +131,7 @@ class Confirming:
         before_speed, last_speed = (self.known.host_speed_in(one.measurement) for one in (before, last))
         if takes_ms >= QUICKER * took_ms or last_speed >= before_speed + LEAST_DRIFT:
             return None
-        return OUTGROWN.format(level_text(before.level), took_ms, takes_ms)
+        return OUTGROWN.format(number(before.level), took_ms, takes_ms)
 
     def conclude_again(self, seen: Measurement) -> Judgement:
         """A confirming step in the light of what is known by now."""

@@ -37,8 +37,9 @@ from plimsoll.experiments.steps.holding import DataVolume, OnStep, ProbesSampler
 from plimsoll.experiments.steps.judge import LEAST_DRIFT, judge
 from plimsoll.experiments.steps.judgement import Judgement
 from plimsoll.experiments.steps.measure import Measurement
-from plimsoll.experiments.steps.record import Bracket, ProgressCallback, StepRecord, level_text
+from plimsoll.experiments.steps.record import Bracket, ProgressCallback, StepRecord
 from plimsoll.interruptions import load_within
+from plimsoll.words import number
 
 HURRY_STEPS, SLOW_STEPS, CHECK_STEPS = 5, 4, 3
 OLD_END_S = 30.0
@@ -273,7 +274,7 @@ class _OpenSearch:
         if self._has_answered or not sum(seen.planned):
             return False
         if not sum(seen.done):
-            seconds, level = f"{record.end_s - record.start_s:.0f} s", level_text(record.level)
+            seconds, level = f"{record.end_s - record.start_s:.0f} s", number(record.level)
             hangs = "the target hangs (it takes connections and does not answer), or one iteration takes longer."
             lasts = (
                 "its requests are answered, so one iteration takes longer. Shorten the pauses of the script, or let it "
@@ -284,7 +285,7 @@ class _OpenSearch:
             return True
         if seen.requests and seen.error_share > 0.5:
             share, causes = f"{seen.error_share:.0%}", seen.failures.words()
-            self._fail(f"{share} of the requests failed at the lowest level ({level_text(record.level)}): {causes}.")
+            self._fail(f"{share} of the requests failed at the lowest level ({number(record.level)}): {causes}.")
             return True
         return False
 

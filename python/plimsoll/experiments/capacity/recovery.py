@@ -9,7 +9,8 @@ from plimsoll.experiments.capacity.search import rounded
 from plimsoll.experiments.steps.holding import StepHolder
 from plimsoll.experiments.steps.judgement import Judgement
 from plimsoll.experiments.steps.measure import Measurement
-from plimsoll.experiments.steps.record import StepRecord, level_text
+from plimsoll.experiments.steps.record import StepRecord
+from plimsoll.words import number
 
 RECHECK_LIMIT_S = 15.0
 CHECK_S = 10.0
@@ -40,9 +41,9 @@ def why_gone(holder: StepHolder, record: StepRecord, drain_limit_s: float) -> st
     drained = "" if math.isfinite(drained_s) else ", and its backlog did not drain"
     causes = check.measurement.failures.words() or record.measurement.failures.words()
     before = max((step.level for step in holder.records if answered(step.measurement)), default=None)
-    up_to = f" It did up to level {level_text(before)}." if before is not None else ""
+    up_to = f" It did up to level {number(before)}." if before is not None else ""
     why = f": {causes}" if causes else ""
-    return f"The target no longer answers after level {level_text(record.level)}{drained}{why}.{up_to}"
+    return f"The target no longer answers after level {number(record.level)}{drained}{why}.{up_to}"
 
 
 def _answers(seen: Measurement) -> Judgement | None:

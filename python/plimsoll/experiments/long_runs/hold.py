@@ -26,10 +26,11 @@ from plimsoll.experiments.steps.failing import failing_share, give_up_reason
 from plimsoll.experiments.steps.holding import Conclude, DataVolume, Decide, OnStep, ProbesSampler, StepHolder, Writer
 from plimsoll.experiments.steps.judgement import Judgement
 from plimsoll.experiments.steps.measure import Measurement
-from plimsoll.experiments.steps.record import ProgressCallback, Status, StepRecord, level_text
+from plimsoll.experiments.steps.record import ProgressCallback, Status, StepRecord
 from plimsoll.interruptions import load_within
 from plimsoll.runs.readings.declared_caps import DeclaredCap
 from plimsoll.runs.readings.script_caps import LoadSeconds, binding_cap
+from plimsoll.words import number
 
 PATIENCE_S = 30
 DRAIN_LIMIT_S = 30.0
@@ -182,7 +183,7 @@ def _under_load(
     record = holder.hold(settings.level, "expected", settings.duration_s, decide_second, capped)
     if record.judgement.given_up:
         result.reason = (
-            f"Ended after {record.end_s - record.start_s:.0f} s at level {level_text(settings.level)}: "
+            f"Ended after {record.end_s - record.start_s:.0f} s at level {number(settings.level)}: "
             f"{record.judgement.reasons[0]}"
         )
     if not record.judgement.capped:  # else what waits was never sent, and stopping drops it

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from plimsoll.experiments.steps.booking import Lost
-from plimsoll.experiments.steps.record import StepRecord, level_text
+from plimsoll.experiments.steps.record import StepRecord
+from plimsoll.words import number
 
 LEAST_S = 5.0
 RESPONSES = 10.0
@@ -30,7 +31,7 @@ def patience_s(records: Sequence[StepRecord], limit_s: float) -> float:
 
 def words_of_loss(lost: Lost, unit: str, after_s: float) -> str:
     """One line: how many, of which level, for how long, which requests."""
-    at = _UNITS.get(unit, "level {}").format(level_text(max(lost.levels))) if lost.levels else ""
+    at = _UNITS.get(unit, "level {}").format(number(max(lost.levels))) if lost.levels else ""
     names = f" ({', '.join(lost.names)})" if lost.names else ""
     age = f"the oldest for {lost.oldest_s:.0f} s" if lost.oldest_s is not None else f"none ended for {after_s:.0f} s"
     return (

@@ -123,9 +123,4 @@ class Progress:
     words: str = ""
 
 
-def level_text(level: float) -> str:
-    """A level in a sentence: "2,880", "0.333"."""
-    return f"{level:,.0f}" if level >= 100 else f"{level:.3g}"
-
-
 ProgressCallback = Callable[[Progress], None]

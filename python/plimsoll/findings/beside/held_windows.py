@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from plimsoll.findings.shape.units_of import level_unit
 from plimsoll.findings.trials.trials import left_out
-from plimsoll.findings.words import level_words
+from plimsoll.words import level_words
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader

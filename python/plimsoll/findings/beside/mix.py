@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from plimsoll.findings.beside.held_windows import Held, Windows, held_loads
 from plimsoll.findings.evidence import SERIES, Evidence, as_data
-from plimsoll.findings.words import ms_words, share_words
+from plimsoll.words import ms_words, share_words
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader

@@ -18,9 +18,9 @@ from plimsoll.findings.evidence import TRIALS, Evidence, as_data
 from plimsoll.findings.resources import cpu_ms_of_processes
 from plimsoll.findings.trials.trials import left_out, tells_of_work
 from plimsoll.findings.trials.unread_processes import Unread, followed_words, idle_cells, whole
-from plimsoll.findings.words import interval_words, ms_words, ratio_words, share_words
 from plimsoll.stats.comparison.log_ratio import paired_log_ratio
 from plimsoll.stats.estimates.mean_interval import mean_interval
+from plimsoll.words import interval_words, ms_words, ratio_words, share_words
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader

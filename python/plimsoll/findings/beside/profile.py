@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from plimsoll.findings.database.loads import Load, Loads, compared_of
 from plimsoll.findings.evidence import EVENTS, Evidence, as_data
-from plimsoll.findings.words import ms_words, number, share_words
+from plimsoll.words import ms_words, number, share_words
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader

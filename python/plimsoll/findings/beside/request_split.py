@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from plimsoll.findings.beside.held_windows import held_loads
 from plimsoll.findings.beside.script_metrics_seen import LoadSeen, metrics_seen
 from plimsoll.findings.evidence import SERIES, Evidence, as_data
-from plimsoll.findings.words import ms_words, share_words
 from plimsoll.runs.snapshot import ScriptMetric
+from plimsoll.words import ms_words, share_words
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader

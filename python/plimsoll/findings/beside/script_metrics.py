@@ -14,10 +14,10 @@ from plimsoll.findings.beside.held_windows import held_loads
 from plimsoll.findings.beside.script_metrics_seen import CONFIDENCE, LoadSeen, metrics_seen, pooled
 from plimsoll.findings.capacity.estimates import closed_counts
 from plimsoll.findings.evidence import SERIES, Evidence, as_data
-from plimsoll.findings.words import UNIT_WORDS, level_words, number, share_words
 from plimsoll.runs.snapshot import ScriptMetric
 from plimsoll.stats.estimates.batch_ratio import RatioInterval
 from plimsoll.stats.throughput.asymptotes import Estimate, bounds_by_plateau
+from plimsoll.words import UNIT_WORDS, level_words, number, share_words
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader

@@ -14,9 +14,9 @@ from plimsoll.findings.capacity.estimates import closed_counts
 from plimsoll.findings.capacity.how_far import reach_of
 from plimsoll.findings.capacity.run_resources import Resource
 from plimsoll.findings.resources import Step
-from plimsoll.findings.words import ONE_WORDS, UNIT_WORDS, ms_words, number
 from plimsoll.stats.throughput.asymptotes import Bounds, Estimate, bounds_by_demand, bounds_by_plateau
 from plimsoll.stats.throughput.littles_law import contradicts, think_time_s
+from plimsoll.words import ONE_WORDS, UNIT_WORDS, ms_words, number
 
 QUESTION = "What can throughput not exceed?"
 ASSUMED = (

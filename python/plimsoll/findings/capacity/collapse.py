@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from plimsoll.findings.resources import Step
-from plimsoll.findings.words import level_words, number
+from plimsoll.words import level_words, number
 
 FAILING_SHARE = 0.01
 

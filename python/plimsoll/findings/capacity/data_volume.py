@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from plimsoll.findings.resources import Means, Step, target_cores
-from plimsoll.findings.words import number
 from plimsoll.stats.growth.covariate import DemandChange, demand_change
+from plimsoll.words import number
 
 MOST_ERRORS = 0.01
 MOST_OPEN = 2.0  # width of the interval, of twice the data, from which it says nothing: 0 to 3 times the cost

@@ -8,9 +8,9 @@ from typing import Any
 
 from plimsoll.findings.evidence import Evidence, as_data
 from plimsoll.findings.imported.table_levels import file_of
-from plimsoll.findings.words import level_words, number
 from plimsoll.runs.readings.step_table import Row, StepTable
 from plimsoll.stats.throughput.demand import Reach, demand_s, fit_line, reach
+from plimsoll.words import level_words, number
 
 SCHEMA = 1
 QUESTION = "How far would it go on its budget of {name}?"

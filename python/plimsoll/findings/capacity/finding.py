@@ -27,12 +27,12 @@ from plimsoll.findings.validity.generator import figures_of, generator_health, l
 from plimsoll.findings.validity.script_caps import cap_of_step, with_script_cap
 from plimsoll.findings.validity.validity import conclusions, objectives_within
 from plimsoll.findings.validity.wandering_host import host_words
-from plimsoll.findings.words import level_words, number
 from plimsoll.runs.metric_names import RESPONSE_METRICS
 from plimsoll.runs.readings.arrivals import by_arrival, windows_of
 from plimsoll.runs.readings.ended_steps import ended_steps
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.stats.throughput.bracket import relevant_bounds
+from plimsoll.words import level_words, number
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader

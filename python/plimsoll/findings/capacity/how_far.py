@@ -10,9 +10,9 @@ from plimsoll.findings.capacity.run_resources import Resource, as_json, evidence
 from plimsoll.findings.capacity.seen_overload import overload_of, overload_words
 from plimsoll.findings.evidence import as_data, of_steps
 from plimsoll.findings.resources import says_nothing
-from plimsoll.findings.words import level_words, number
 from plimsoll.stats.throughput.demand import demand_s, reach
 from plimsoll.stats.throughput.demand_curve import CurveReach, reach_along_curve
+from plimsoll.words import level_words, number
 
 QUESTION = "How far would it go?"
 WIDEST = 1.5

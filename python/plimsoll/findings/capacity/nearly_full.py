@@ -13,7 +13,7 @@ from plimsoll.findings.capacity.run_resources import ONE_THREAD_SHARE
 from plimsoll.findings.limits.cores import PINNED_CLOSE
 from plimsoll.findings.limits.limit import Limit, Scope
 from plimsoll.findings.resources import Means, Step, are_cores_of_others, processes
-from plimsoll.findings.words import level_words, number
+from plimsoll.words import level_words, number
 
 NEARLY = 0.80  # of what there is: from there on waiting times grow steeply (1 ÷ (1 − utilisation) is 5)
 SLOWER = 3.0  # times the mean response time of the lowest level: work waits

@@ -19,8 +19,8 @@ from typing import Any, Literal
 from plimsoll.findings.capacity.run_resources import Resource, evidence_of
 from plimsoll.findings.evidence import as_data, of_steps
 from plimsoll.findings.resources import Step
-from plimsoll.findings.words import level_words, ms_words, number, share_words
 from plimsoll.stats.throughput.demand import fit_line
+from plimsoll.words import level_words, ms_words, number, share_words
 
 QUESTION = "Are these operations negligible?"
 Verdict = Literal["negligible", "include", "undecided"]

@@ -10,7 +10,7 @@ from plimsoll.findings.capacity.run_resources import Resource, as_json, evidence
 from plimsoll.findings.capacity.seen_overload import overload_of, overload_words
 from plimsoll.findings.evidence import as_data
 from plimsoll.findings.trials.trials import joined
-from plimsoll.findings.words import level_words, number
+from plimsoll.words import level_words, number
 
 QUESTION = "What would stop it next?"
 CLEARLY = 1.05

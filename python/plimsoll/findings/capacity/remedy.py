@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from plimsoll.findings.evidence import FINDINGS, Evidence, as_data, of_steps
-from plimsoll.findings.words import level_words, number
+from plimsoll.words import level_words, number
 
 QUESTION = "What did the remedy change?"
 SCHEMA = 1

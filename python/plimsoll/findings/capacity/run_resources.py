@@ -26,8 +26,8 @@ from plimsoll.findings.resources import (
     processes,
     target_cores_words,
 )
-from plimsoll.findings.words import number
 from plimsoll.stats.throughput.demand import fit_line
+from plimsoll.words import number
 
 ONE_THREAD_SHARE = 0.8
 LEAST_USE = 0.03

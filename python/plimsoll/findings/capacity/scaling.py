@@ -8,8 +8,8 @@ from typing import Any
 
 from plimsoll.findings.evidence import EVENTS, Evidence, as_data
 from plimsoll.findings.resources import Step
-from plimsoll.findings.words import level_words, number, without_flags
 from plimsoll.stats.throughput.scalability import FEWEST_LEVELS, NoLaw, Scalability, fit_scalability
+from plimsoll.words import level_words, number, without_flags
 
 QUESTION = "How does throughput scale with users?"
 LAW = "the universal scalability law"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plimsoll.findings.words import level_words, number
+from plimsoll.words import level_words, number
 
 FELL_BEHIND = 0.95  # of the arrivals
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from plimsoll.findings.words import level_words
+from plimsoll.words import level_words
 
 
 def sustainable_load(

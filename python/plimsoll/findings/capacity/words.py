@@ -18,9 +18,9 @@ from plimsoll.findings.capacity.collapse import (
 from plimsoll.findings.limits.next_steps import steps_of
 from plimsoll.findings.resources import saw_target
 from plimsoll.findings.validity.foreign_work import OF_WHAT_WAS_LEFT
-from plimsoll.findings.words import level_words, number
 from plimsoll.runs.interrupted import INTERRUPTED
 from plimsoll.runs.readings.failures import Failures
+from plimsoll.words import level_words, number
 
 KEPT_UP = 0.9
 GENERATOR_LIMITED = "the generator may have been the limit"

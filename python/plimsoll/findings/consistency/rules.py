@@ -12,7 +12,7 @@ from typing import Any
 from plimsoll.findings.capacity.words import headroom_of
 from plimsoll.findings.consistency.story import FAR, HARDWARE, HELD, MAIN, NEXT, SCALING, Rule, Story
 from plimsoll.findings.limits.next_steps import steps_of
-from plimsoll.findings.words import level_words, number
+from plimsoll.words import level_words, number
 
 CLOSE = 0.95
 CORES = ("cpu", "target_cores")

@@ -8,7 +8,7 @@ from typing import Any
 from plimsoll.findings.database.before import Effect
 from plimsoll.findings.database.index_effect import effect_words, needs_analyze, proof_of
 from plimsoll.findings.database.tables import capital, short, table
-from plimsoll.findings.words import ms_words, number, share_words
+from plimsoll.words import ms_words, number, share_words
 
 UNKNOWN_INDEX = "(one that it did not use)"
 _PROOFS = {

@@ -24,7 +24,7 @@ from plimsoll.findings.database.loads import Loads, loads_of
 from plimsoll.findings.database.tables import short, table
 from plimsoll.findings.database.without_index import ran_without_index, without_index
 from plimsoll.findings.evidence import EVENTS, Evidence, as_data
-from plimsoll.findings.words import ms_words, number, share_words, size_words
+from plimsoll.words import ms_words, number, share_words, size_words
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader

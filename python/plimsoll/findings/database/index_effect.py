@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from plimsoll.findings.words import ms_words, number, share_words
+from plimsoll.words import ms_words, number, share_words
 
 Advice = Mapping[str, Any]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from plimsoll.findings.words import level_words
+from plimsoll.words import level_words
 
 HALF_AT_MOST = 0.75
 Event = Mapping[str, Any]

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from plimsoll.findings.words import number, share_words
+from plimsoll.words import number, share_words
 
 LEAST_EXAMINED_ROWS = 1_000
 FEW_RETURNED = 0.1  # of the rows that were read

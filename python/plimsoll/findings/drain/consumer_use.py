@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from plimsoll.findings.evidence import RESOURCES, Evidence, as_data
 from plimsoll.findings.resources import Means, means_of_steps, processes
-from plimsoll.findings.words import ms_words, number, share_words, size_words
 from plimsoll.stats.consumption.item_demand import ItemDemand, item_demand
+from plimsoll.words import ms_words, number, share_words, size_words
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader

@@ -20,10 +20,10 @@ from plimsoll.findings.validity.flow import flow_of_run, of_step, with_flow
 from plimsoll.findings.validity.generator import health_of_load, not_alone
 from plimsoll.findings.validity.script_caps import NOT_MADE, cap_of_step, with_script_cap
 from plimsoll.findings.validity.validity import conclusions
-from plimsoll.findings.words import number, share_words, time_words
 from plimsoll.runs.readings.failures import METRIC as FAILED
 from plimsoll.runs.readings.failures import count_unanswered, no_answer_words
 from plimsoll.stats.consumption.keeping_up import KeepingUp, keeping_up, time_to_drain_s
+from plimsoll.words import number, share_words, time_words
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from plimsoll.findings.drain.series import Array, Consumer
-from plimsoll.findings.words import MIB, number, size_words, time_words
 from plimsoll.stats.consumption.keeping_up import KeepingUp
 from plimsoll.stats.estimates.mean_interval import mean_interval
 from plimsoll.stats.growth.drift import drift
+from plimsoll.words import MIB, number, size_words, time_words
 
 
 def index_growth(seen: Consumer, budget: float | None, judged: KeepingUp | None) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from plimsoll.findings.evidence import EVENTS, Evidence, as_data
-from plimsoll.findings.words import number, time_words
 from plimsoll.stats.consumption.poll_rate import PollRate, poll_rate
+from plimsoll.words import number, time_words
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader

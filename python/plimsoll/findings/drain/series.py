@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.findings.words import number
+from plimsoll.words import number
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader

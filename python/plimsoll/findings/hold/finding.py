@@ -39,7 +39,6 @@ from plimsoll.findings.validity.script_caps import (
     with_script_cap,
 )
 from plimsoll.findings.validity.validity import ALL, RestsOn, conclusions, objectives_within
-from plimsoll.findings.words import level_words, number, time_words
 from plimsoll.runs.interrupted import INTERRUPTED
 from plimsoll.runs.metric_names import RESPONSE_METRICS
 from plimsoll.runs.readings.ended_steps import ended_steps
@@ -47,6 +46,7 @@ from plimsoll.runs.readings.failures import Failures, no_answer_words
 from plimsoll.runs.readings.generator_seconds import GeneratorSeconds
 from plimsoll.runs.readings.objective_samples import Wanted
 from plimsoll.study.objectives import parse_objective
+from plimsoll.words import level_words, number, time_words
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from plimsoll.findings.words import level_words, ms_words, number, share_words, time_words
+from plimsoll.words import level_words, ms_words, number, share_words, time_words
 
 QUESTION = "How much does it carry while the objective just holds, and does that change over time?"
 

@@ -11,7 +11,7 @@ from typing import Any
 from plimsoll.findings.limits.database import Statements
 from plimsoll.findings.limits.what_stops import errors_limit, killed, limiting_resource, refused
 from plimsoll.findings.resources import Means, Step
-from plimsoll.findings.words import level_words
+from plimsoll.words import level_words
 
 GROWS, PERIODIC, FAILS = (
     "Does it leak memory?",

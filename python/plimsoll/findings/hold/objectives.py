@@ -9,12 +9,12 @@ from typing import Any
 
 from plimsoll.findings.hold.series import Watched
 from plimsoll.findings.objectives import VERDICTS, longer_words, no_data_words, value_words
-from plimsoll.findings.words import level_words, ms_words, number, share_words
 from plimsoll.runs.readings.objective_samples import Samples, Wanted, needed_samples, statistic
 from plimsoll.stats.estimates.block_quantile import quantile_interval
 from plimsoll.stats.estimates.objective_test import Judged
 from plimsoll.stats.estimates.wilson import wilson_interval
 from plimsoll.study.objectives import Limit
+from plimsoll.words import level_words, ms_words, number, share_words
 
 CONFIDENCE = 0.95
 

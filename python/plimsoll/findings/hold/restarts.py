@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from plimsoll.findings.evidence import EVENTS, RESOURCES, Evidence, as_data
-from plimsoll.findings.words import number, share_words, size_words, times_words
 from plimsoll.probes.restarts import tells_of_restart
+from plimsoll.words import number, share_words, size_words, times_words
 
 QUESTION = "Did it restart?"
 MOST_SHOWN = 5

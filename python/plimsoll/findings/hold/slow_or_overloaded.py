@@ -8,9 +8,9 @@ from typing import Any
 
 from plimsoll.findings.evidence import SERIES, Evidence, as_data
 from plimsoll.findings.hold.series import HoldSeries
-from plimsoll.findings.words import ms_words
 from plimsoll.listed_names import listed
 from plimsoll.study.objectives import parse_objective
+from plimsoll.words import ms_words
 
 QUESTION = "Is it slow, or overloaded?"
 SHOWS, MUCH_SLOWER = 1.25, 2.0

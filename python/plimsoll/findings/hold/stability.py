@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from plimsoll.findings.evidence import RESOURCES, SERIES, Evidence, as_data, of_seconds
 from plimsoll.findings.hold.series import HoldSeries
-from plimsoll.findings.words import MIB, ms_words, number, percent_words, share_words, size_words, time_words
 from plimsoll.stats.growth.drift import FEWEST_BLOCKS, Drift, drift
 from plimsoll.stats.pulses.bursts import bursts
 from plimsoll.stats.pulses.periodic import PeriodicPulse, periodic_pulse
+from plimsoll.words import MIB, ms_words, number, percent_words, share_words, size_words, time_words
 
 LEAST_DRIFT = 0.03
 STOLEN_IN_A_SECOND = 0.02  # of a core: in such a second a hypervisor, not the target, may have made it slow

@@ -20,7 +20,7 @@ from plimsoll.findings.imported.open_growth import changed_rate
 from plimsoll.findings.imported.resources import AsProbed, imported_steps
 from plimsoll.findings.imported.run import Stretch, as_steps, fill
 from plimsoll.findings.resources import means_of_steps
-from plimsoll.findings.words import level_words, number, time_words, without_flags
+from plimsoll.words import level_words, number, time_words, without_flags
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader

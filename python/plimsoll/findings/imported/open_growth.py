@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from plimsoll.findings.evidence import SERIES, Evidence, as_data
-from plimsoll.findings.words import number
 from plimsoll.stats.throughput.saturation import (
     Growth,
     arrivals_to_decide,
@@ -21,6 +20,7 @@ from plimsoll.stats.throughput.saturation import (
     is_growing,
     smallest_overload,
 )
+from plimsoll.words import number
 
 SCHEMA = 1
 QUESTION = "Did it keep up with what arrived?"

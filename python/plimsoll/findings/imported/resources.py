@@ -12,8 +12,8 @@ from typing import Any
 from plimsoll.findings.limits.next_steps import steps_of
 from plimsoll.findings.limits.what_stops import limiting_resource
 from plimsoll.findings.resources import means_of_steps
-from plimsoll.findings.words import without_flags
 from plimsoll.runs.reader import RunReader
+from plimsoll.words import without_flags
 
 _OF_HOST = {"cpu_share": "cpu_share", "disk_share": "disk_busy_share", "memory_share": "memory_share"}
 _RESIDENT = re.compile(r"(?:(.+)_)?(?:rss|resident_memory)_bytes")

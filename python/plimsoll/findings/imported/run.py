@@ -11,13 +11,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from plimsoll.findings.evidence import SERIES, TABLE, Evidence, as_data
-from plimsoll.findings.words import number
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.importers.locust.history import WINDOW_S, Window
 from plimsoll.runs.readings.step_table import Bounds, Row, StepTable
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.stats.throughput.plateau import plateau
 from plimsoll.stats.throughput.saturation import variance_per_event
+from plimsoll.words import number
 
 SCHEMA = 1
 QUESTION = "What does this result show, and what can it not?"

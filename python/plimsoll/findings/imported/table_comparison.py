@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from plimsoll.findings.evidence import TABLE, Evidence, as_data
-from plimsoll.findings.words import level_words, number
 from plimsoll.listed_names import listed
 from plimsoll.runs.readings.step_table import StepTable
 from plimsoll.stats.comparison.cell_ratios import Ratios, ratios
+from plimsoll.words import level_words, number
 
 SCHEMA = 1
 QUESTION = "Is B slower than A?"

@@ -22,11 +22,11 @@ from plimsoll.findings.imported.table_words import (
     objective_words,
     share_words,
 )
-from plimsoll.findings.words import level_words
 from plimsoll.runs.readings.failures import requests_words
 from plimsoll.runs.readings.step_table import Row, StepTable
 from plimsoll.stats.throughput.flattening import FLAT, IN_PROPORTION, PLATEAU_SHARE, Untold
 from plimsoll.stats.throughput.knee import Knee
+from plimsoll.words import level_words
 
 SCHEMA = 1
 TO_ANSWER = "See whether the target runs and whether one request by hand is answered, then measure again."

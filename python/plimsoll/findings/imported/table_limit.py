@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from plimsoll.findings.limits.limit import NEAR_CEILING, Limit, no_limit
-from plimsoll.findings.words import level_words
 from plimsoll.runs.readings.step_table import Row
+from plimsoll.words import level_words
 
 _KINDS = (("disk", re.compile(r"\bdisk\b", re.I)), ("memory", re.compile(r"\b(?:memory|mem|ram)\b", re.I)))
 _REMEDIES = {

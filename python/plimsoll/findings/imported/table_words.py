@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from plimsoll.findings.imported.table_curve import FAILS_MORE, ONE_IS_ALONE, Curve
-from plimsoll.findings.words import ONE_WORDS, level_words, number
 from plimsoll.runs.readings.step_table import Row, StepTable
 from plimsoll.stats.throughput.asymptotes import asymptotes
 from plimsoll.stats.throughput.flattening import BEHIND, IN_PROPORTION, PLATEAU_SHARE, Flattening, Untold
 from plimsoll.stats.throughput.knee import LIGHT_SHARE, Knee
 from plimsoll.stats.throughput.littles_law import contradicts
+from plimsoll.words import ONE_WORDS, level_words, number
 
 ONE_TABLE_RUN = (
     "Each level was measured once: how much it differs from run to run is not known, so there is no interval."

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from plimsoll.findings.words import number
+from plimsoll.words import number
 
 NEAR_CEILING = 0.90
 RISE = 1.15

@@ -16,7 +16,7 @@ from plimsoll.findings.limits.locks import disk_waits, lock_limits
 from plimsoll.findings.limits.network import network_limits
 from plimsoll.findings.limits.pools import full_pools, steady_connections
 from plimsoll.findings.resources import Means
-from plimsoll.findings.words import number
+from plimsoll.words import number
 
 FULL = 0.95
 THROTTLED_PERIODS = 0.10

@@ -45,8 +45,8 @@ from plimsoll.findings.sizing.tables import (
     process_table,
     whole_cores_words,
 )
-from plimsoll.findings.words import level_words, number, size_words
 from plimsoll.stats.throughput.demand_curve import FEWEST_LEVELS, RISE, RISE_SD
+from plimsoll.words import level_words, number, size_words
 
 QUESTION = "What hardware does it need?"
 FAR = 2.0

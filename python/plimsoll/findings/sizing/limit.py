@@ -14,7 +14,7 @@ from typing import Any
 
 from plimsoll.findings.sizing.facts import Part
 from plimsoll.findings.sizing.needs import TIMES, Wanted, cores_of
-from plimsoll.findings.words import number
+from plimsoll.words import number
 
 MORE_THAN_ONE_CORE = 1.06  # cores for each process: it was seen to use more than one
 OF_HARDWARE = ("cpu", "cpu_quota", "memory", "memory_limit")

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from plimsoll.findings.sizing.facts import Part, SizingFacts
-from plimsoll.findings.words import size_words
 from plimsoll.stats.growth.space import FEWEST_LEVELS, WithLoad, are_different_loads, with_load
+from plimsoll.words import size_words
 
 ABOUT = 1.1  # times the load: still that load, as steps scatter by chance
 REACHED = 0.8  # of the load: what was seen from there on is the memory of that load

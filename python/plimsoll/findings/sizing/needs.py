@@ -15,10 +15,10 @@ import numpy as np
 
 from plimsoll.findings.sizing.facts import DISK, MEMORY, Grown, Part, SizingFacts
 from plimsoll.findings.sizing.memory import memory_at
-from plimsoll.findings.words import number, size_words
 from plimsoll.stats.consumption.item_demand import ItemDemand, item_demand
 from plimsoll.stats.growth.space import LEAST_SHARE, are_different_loads
 from plimsoll.stats.throughput.demand_curve import use_along_curve, use_in_proportion
+from plimsoll.words import number, size_words
 
 TIMES = (1, 2, 5, 10)
 RESERVE = 0.30

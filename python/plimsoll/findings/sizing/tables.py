@@ -9,7 +9,7 @@ from plimsoll.findings.sizing.facts import Grown, Part, SizingFacts
 from plimsoll.findings.sizing.limit import Stopped, processes_cell
 from plimsoll.findings.sizing.memory import growth_words
 from plimsoll.findings.sizing.needs import TIMES, Wanted, cpu_per_operation_s
-from plimsoll.findings.words import level_words, number, size_words
+from plimsoll.words import level_words, number, size_words
 
 CANNOT = "cannot tell"
 _AHEAD = {

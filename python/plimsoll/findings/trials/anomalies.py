@@ -9,9 +9,9 @@ from statistics import median
 from typing import Any
 
 from plimsoll.findings.trials.comparisons import Comparison
-from plimsoll.findings.words import share_words
 from plimsoll.stats.comparison.log_ratio import paired_log_ratio
 from plimsoll.stats.growth.trend import theil_sen
+from plimsoll.words import share_words
 
 Trial = Mapping[str, Any]
 ERROR_BURST, BURST_OVER_USUAL = 0.01, 5.0

@@ -19,9 +19,9 @@ from plimsoll.findings.trials.trials import (
     tells_of_work,
     trials_finding,
 )
-from plimsoll.findings.words import ms_words, share_words, times_words
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.stats.growth.power_law import PowerLaw, power_law
+from plimsoll.words import ms_words, share_words, times_words
 
 QUESTION = "How does it depend on {names}?"
 FAILS, SILENT = 0.01, 0.0

@@ -20,8 +20,8 @@ import numpy as np
 
 from plimsoll.findings.trials.sweep_cells import lines_over, number_of, where_words
 from plimsoll.findings.trials.trials import joined
-from plimsoll.findings.words import ms_words
 from plimsoll.stats.growth.power_law import PowerLaw, power_law
+from plimsoll.words import ms_words
 
 TOGETHER = 0.95
 LEAST_FACTOR = 1.10

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from plimsoll.findings.words import ms_words
 from plimsoll.listed_names import listed
+from plimsoll.words import ms_words
 
 IDLE_CORES = 0.002  # two ticks of the kernel's clock (10 ms each) in a trial of ten seconds: what idle processes show
 TIMES_LESS = 20.0

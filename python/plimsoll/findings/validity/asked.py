@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from plimsoll.findings.words import number
 from plimsoll.runs.readings.flow_seconds import FlowSecond
+from plimsoll.words import number
 
 # Fewer arrivals that were late or dropped are a burst (self_diagnosis.UNSERVED_SHARE).
 SHORT_SHARE, SHORT_LEAST = 0.01, 5

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from plimsoll.findings.limits.dependency import NEW_TO, calls_of
 from plimsoll.findings.resources import Means
-from plimsoll.findings.words import ms_words, number
 from plimsoll.runs.metric_names import CONNECTING, HANDSHAKING
+from plimsoll.words import ms_words, number
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader

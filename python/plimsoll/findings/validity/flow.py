@@ -15,9 +15,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from plimsoll.findings.words import level_words, number
 from plimsoll.runs.readings.flow_seconds import METRICS, FlowSecond
 from plimsoll.stats.throughput.littles_law import LawGap, law_gap, unaccounted
+from plimsoll.words import level_words, number
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader

@@ -23,10 +23,10 @@ from plimsoll.findings.resources import Means, Step, means_of_steps, target_core
 from plimsoll.findings.validity.foreign_work import HOST_BUSY, ForeignWork, foreign_work
 from plimsoll.findings.validity.self_diagnosis import LEAST_LAG_MS, THREAD_BUSY, Diagnosis, diagnose, standstill_words
 from plimsoll.findings.validity.validity import ALL, RestsOn, Validity, error_at, of_time
-from plimsoll.findings.words import level_words
 from plimsoll.runs.metric_names import RESPONSE_METRICS
 from plimsoll.runs.readings.generator_seconds import GeneratorSeconds
 from plimsoll.runs.snapshot import Snapshot
+from plimsoll.words import level_words
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from plimsoll.findings.validity.validity import RestsOn, Validity
-from plimsoll.findings.words import number
 from plimsoll.runs.metric_names import BLOCKED
 from plimsoll.runs.readings.declared_caps import declared_caps, text_of
 from plimsoll.runs.readings.name_lookups import SLOW_MS
 from plimsoll.runs.readings.script_caps import METRICS, UNSERVED_SHARE, LoadSeconds, binding_cap
+from plimsoll.words import number
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from plimsoll.findings.resources import Means, shared_peers
-from plimsoll.findings.words import number
+from plimsoll.words import number
 
 
 def shared_words(means: Sequence[Means]) -> Iterator[str]:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from plimsoll.findings.validity.connection_churn import edges_of, measured_windows, within
 from plimsoll.findings.validity.validity import Validity, of_time
-from plimsoll.findings.words import ms_words
 from plimsoll.probes.machine import remedies
 from plimsoll.runs.metric_names import BLOCKED, DURATION
 from plimsoll.runs.readings.name_lookups import FEWEST, METRICS, SLOW_MS, TAGS, NameLookups
+from plimsoll.words import ms_words
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from plimsoll.findings.resources import Means, Step, core_speed
-from plimsoll.findings.words import level_words
+from plimsoll.words import level_words
 
 LEAST_SHARE = 0.10
 LOADED = 0.7

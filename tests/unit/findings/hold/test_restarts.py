@@ -8,8 +8,8 @@ import pytest
 from findings_as_json import checked
 
 from plimsoll.findings.hold.restarts import restart_finding
-from plimsoll.findings.words import MIB
 from plimsoll.probes.restarts import restart_note
+from plimsoll.words import MIB
 
 HELD = {"start_s": 10, "end_s": 60}
 LIMIT = 180.0 * MIB

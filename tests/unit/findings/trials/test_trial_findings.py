@@ -18,12 +18,12 @@ from plimsoll.findings.trials.compare import compare_finding
 from plimsoll.findings.trials.decompose import decompose_finding
 from plimsoll.findings.trials.sweep import sweep_finding
 from plimsoll.findings.trials.trials import Figure, left_out, sound_trials
-from plimsoll.findings.words import interval_words, time_words
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.snapshot import Series, Snapshot
 from plimsoll.runs.writer import RunFacts, RunWriter
 from plimsoll.study.secrets.redactor import Redactor
 from plimsoll.verbs.run_sets import alternate
+from plimsoll.words import interval_words, time_words
 
 Pairs = Sequence[tuple[float, float]]
 
