@@ -51,8 +51,8 @@ def test_durations_change_unit_with_their_size() -> None:
     ]
 
 
-def test_small_percentages_keep_a_decimal() -> None:
-    assert [wording.percent(ratio) for ratio in (0.0034, 0.683, 1.33)] == ["0.3%", "68%", "133%"]
+def test_small_percentages_keep_two_digits() -> None:
+    assert [wording.percent(ratio) for ratio in (0.0034, 0.683, 1.33)] == ["0.34%", "68%", "133%"]
 
 
 def test_headroom_below_the_expectation_is_not_called_more() -> None:
