@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from plimsoll.cli.flags.quantities import LoadTime, count, number, seconds
+from plimsoll.cli.flags.quantities import LoadTime, count, for_text, number, seconds
 from plimsoll.cli.flags.shared import (
     ArrivalProcess,
     ArrivalSeed,
@@ -98,9 +98,9 @@ def capacity(
             help="overload a target that collapses once more, to find where it recovers (default yes)",
         ),
     ] = None,
-    remedy: Annotated[
+    verify: Annotated[
         str | None,
-        typer.Option("--verify", help="a command: find the capacity, run it, find it again, and say what it changed"),
+        typer.Option(help="a command: find the capacity, run it, find it again, and say what it changed"),
     ] = None,
     runs: Runs = Path("runs"),
     as_json: AsJson = False,
@@ -117,37 +117,37 @@ def capacity(
     from plimsoll.cli.progress import ProgressLine, listening
     from plimsoll.cli.run.verb import pairs
     from plimsoll.plans.load import Choices
-    from plimsoll.verbs.capacity import capacity as find_capacity
-    from plimsoll.verbs.capacity import verify as find_and_verify
+    from plimsoll.verbs.capacity import capacity as find
 
     choices = Choices(
         background=True,
         runs=runs,
         env=pairs(env or [], "--env"),
         variant=variant,
-        width=width,
-        step_s=step,
-        for_s=load_time,
-        min_level=min_users,
-        max_level=max_users,
-        max_rate_per_s=max_rate,
         users_at_1x=users_at_1x,
         arrival_process=arrival_process,
         seed=seed,
         threads=threads,
         isolate=isolate,
         awake=awake,
-        budgets=budgets_of(budget),
-        cores=cores,
-        negligible_below=None if negligible_below is None else share_of(negligible_below, "--negligible-below", "5%"),
-        recovery=recovery,
         probes=tuple(probe or ()),
     )
+    options = {
+        "width": width,
+        "step_s": step,
+        "for_": for_text(load_time),
+        "min_users": min_users,
+        "max_users": max_users,
+        "max_rate": max_rate,
+        "budgets": budgets_of(budget) or None,
+        "cores": cores,
+        "negligible_below": None
+        if negligible_below is None
+        else share_of(negligible_below, "--negligible-below", "5%"),
+        "recovery": recovery,
+        "verify": verify,
+    }
     part = taking_part(source, of)
     with listening(ProgressLine(quiet=quiet)) as listeners:
-        heard = (listeners.progress, listeners.note, listeners.message)
-        if remedy is None:
-            answer = find_capacity(part, choices, *heard)
-        else:
-            _, answer = find_and_verify(part, remedy, choices, *heard)
+        answer = find(part, choices, listeners, **options)
     show(answer, as_json)

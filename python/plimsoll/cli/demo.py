@@ -20,6 +20,7 @@ def demo(
     import shlex
     import sys
     import tempfile
+    from dataclasses import replace
 
     from plimsoll.cli.answers import show
     from plimsoll.cli.lab import installed_lab
@@ -60,5 +61,5 @@ def demo(
                 file=sys.stderr,
             )
         with listening(ProgressLine(quiet=quiet)) as listeners:
-            answer = capacity(demo_study, choices, listeners.progress, on_message=listeners.message)
+            answer = capacity(demo_study, choices, replace(listeners, note=lambda text: None))
     show(answer, as_json)

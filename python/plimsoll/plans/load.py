@@ -27,7 +27,7 @@ from plimsoll.study import (
     scenarios_for,
     total_arrivals_per_s,
 )
-from plimsoll.study.experiments import CapacityOptions, LoadOptions, first_of
+from plimsoll.study.experiments import CapacityOptions, LoadOptions
 from plimsoll.study.probes.databases import with_flags
 from plimsoll.study.workload import most_closed_rate_per_s, rate_of_scenarios
 
@@ -37,31 +37,20 @@ _KEPT = ("exec", "env", "tags", "gracefulStop", "thinkTime")
 
 @dataclass(frozen=True)
 class Choices:
-    """What a caller may choose beside the study.
+    """How and where a run is made, which a caller may choose beside the study and the options of the experiment.
 
-    `min_level` and `max_level` are users where it is known how many users a level is (a study, or a script with
-    `users_at_1x`), else multiples of the script's declared load or its VUs; `max_rate_per_s` bounds the arrivals per
-    second instead. `variant` names the study's variant of the target to switch to. `env` goes to the script's __ENV;
+    `users_at_1x`: a script's users at its declared load. `variant` names the study's variant of the target to switch
+    to. `env` goes to the script's __ENV;
     `cpus` pins the engine; `isolate` gives the engine the last processors (one a thread) and the target's processes the
     others; `background` lets the calling thread step back behind the engine's threads (see EngineSource); `awake` keeps
     the generator's processors from halting where it has them to itself on a virtual machine (target/awake.py);
-    `arrival_process` is "poisson", "even" or None for the study's. `budgets` (share of a resource that may be used, by
-    name: cpu, disk, or the label of a process with one busy thread) and `cores` (of another host) are what the steps
-    are extrapolated to. `negligible_below`: operations that take a smaller share of the target at the expected load are
-    called negligible. `recovery`: find the level at which a target that collapses recovers (None: the study's word,
-    else yes). `remedy` is a command that runs before the load, when the target is up and reset. `probes` are
-    further databases to watch, each "postgresql=DSN" or "mysql=DSN".
-    `for_s`: load time of the search in seconds.
+    `arrival_process` is "poisson", "even" or None for the study's. `probes` are further databases to watch, each
+    "postgresql=DSN" or "mysql=DSN".
     """
 
     runs: Path = Path("runs")
     env: Mapping[str, str] = field(default_factory=dict)
     variant: str | None = None
-    width: float | None = None
-    step_s: float | None = None
-    min_level: float | None = None
-    max_level: float | None = None
-    max_rate_per_s: float | None = None
     users_at_1x: float | None = None
     arrival_process: str | None = None
     seed: int = 1
@@ -71,13 +60,7 @@ class Choices:
     kept_apart: str | None = None
     background: bool = False
     awake: bool = True
-    budgets: Mapping[str, float] = field(default_factory=dict)
-    cores: int | None = None
-    negligible_below: float | None = None
-    recovery: bool | None = None
-    remedy: str | None = None
     probes: tuple[str, ...] = ()
-    for_s: float | None = None
 
 
 @dataclass(frozen=True)
@@ -88,7 +71,8 @@ class Plan:
     `is_open` says whether users arrive whatever the target does. `directory` is where the study's commands run, and
     `study_data` the study as the manifest keeps it; both are of a study only, as is `expected_users`. `objectives` are
     the study's, or the script's thresholds (thresholds.py) with their `notes`; `objectives_level` is where they decide,
-    if not at the expected users: the load that a script declares.
+    if not at the expected users: the load that a script declares. `remedy` is a command that runs before the load, when
+    the target is up and reset.
     """
 
     config: EngineConfig
@@ -107,6 +91,7 @@ class Plan:
     negligible_below: float | None = None
     objectives_level: float | None = None
     notes: tuple[str, ...] = ()
+    remedy: str | None = None
 
 
 # An experiment judges its run itself: a script's threshold with abortOnFail must not end it.
@@ -115,14 +100,19 @@ NO_THRESHOLDS: dict[str, Any] = {"thresholds": {}}
 _CAPS = ("rps", "minIterationDuration", "batch", "batchPerHost")
 
 
-def plan_of(source: str | Path | Study, choices: Choices, function: str | None = None) -> Plan:
-    """The plan for a study file, a Study or a script, of which `function` alone is called where it is given. Raises
-    InputError for what is wrong in any of them."""
+def plan_of(
+    source: str | Path | Study,
+    choices: Choices,
+    function: str | None = None,
+    options: CapacityOptions = CapacityOptions(),  # noqa: B008  # it is frozen
+) -> Plan:
+    """The plan for a study file, a Study or a script, of which `function` alone is called where it is given; `options`
+    are those of a search. Raises InputError for what is wrong in any of them."""
     check_choices(choices)
     if _is_study(source):
-        plan = _plan_of_study(source, choices)
+        plan = _plan_of_study(source, choices, options)
     else:
-        plan = _plan_of_script(Path(str(source)), choices, function)
+        plan = _plan_of_script(Path(str(source)), choices, function, options)
     if not choices.probes:
         return plan
     return replace(plan, probes=with_flags(plan.probes, choices.probes))
@@ -145,12 +135,11 @@ def _is_study(source: str | Path | Study) -> bool:
     return isinstance(source, Study) or Path(source).suffix in (".yaml", ".yml")
 
 
-def _plan_of_study(source: str | Path | Study, choices: Choices) -> Plan:
+def _plan_of_study(source: str | Path | Study, choices: Choices, wanted: CapacityOptions) -> Plan:
     study = source if isinstance(source, Study) else load_study(source)
     if choices.users_at_1x is not None:
         raise InputError("--users-at-1x is for scripts; the levels of a study are users", "Leave --users-at-1x out.")
     target = study.target.as_variant(choices.variant) if choices.variant is not None else study.target
-    wanted = first_of(CapacityOptions, study.experiments) or CapacityOptions()
     is_open = isinstance(study.workload, OpenWorkload)
     arrivals = study.workload.arrivals if isinstance(study.workload, OpenWorkload) else "even"
     env = {**({"BASE_URL": target.url} if target.url else {}), **study.workload.env, **choices.env}
@@ -173,20 +162,20 @@ def _plan_of_study(source: str | Path | Study, choices: Choices) -> Plan:
             raise  # else commands may make files that the script opens
     config = replace(config, options=options)
     rate = total_arrivals_per_s(study.workload, 1.0) if isinstance(study.workload, OpenWorkload) else None
-    least, most = _range(choices, 1.0, rate, _bounds_of_study(wanted, rate))
+    least, most = _range(wanted, 1.0, rate)
     if study.expected_users is not None:
         check_load(config.options["scenarios"], study.expected_users, "expected_users of the study")
     settings = CapacitySettings(
-        width=choices.width or wanted.width,
-        step_s=choices.step_s or wanted.step_s,
-        budget_s=choices.for_s or wanted.for_s,
+        width=wanted.width,
+        step_s=wanted.step_s,
+        budget_s=wanted.for_s,
         expected_level=study.expected_users,
         objectives=tuple(map(Wanted.of, study.objectives)),
         arrivals_per_level_s=rate,
         min_level=least,
         max_level=most,
         start_level=_level_that_shows(study, most) if least is None else None,
-        recovery=wanted.recovery if choices.recovery is None else choices.recovery,
+        recovery=wanted.recovery,
         caps=declared_caps(options, text_of(study.script_path)),
     )
     return Plan(
@@ -201,16 +190,10 @@ def _plan_of_study(source: str | Path | Study, choices: Choices) -> Plan:
         objectives=tuple(study.objectives),
         users_per_level=1.0,
         study_data=study.model_dump(mode="json", exclude_none=True),
-        budgets={**wanted.budgets, **choices.budgets},
-        cores=wanted.cores if choices.cores is None else choices.cores,
-        negligible_below=wanted.negligible_below if choices.negligible_below is None else choices.negligible_below,
+        budgets=wanted.budgets,
+        cores=wanted.cores,
+        negligible_below=wanted.negligible_below,
     )
-
-
-def _bounds_of_study(wanted: CapacityOptions, rate_per_user_s: float | None) -> tuple[float | None, float | None]:
-    """Least and greatest level of the search as the study has them: users, of an open workload also by their rate."""
-    by_rate = wanted.max_rate / rate_per_user_s if wanted.max_rate is not None and rate_per_user_s else None
-    return wanted.min_users, min((one for one in (wanted.max_users, by_rate) if one is not None), default=None)
 
 
 def scenario_of_function(name: str) -> dict[str, Any]:
@@ -218,7 +201,7 @@ def scenario_of_function(name: str) -> dict[str, Any]:
     return {name: {"executor": "constant-vus", "exec": name, "vus": 1, "duration": "24h"}}
 
 
-def _plan_of_script(script: Path, choices: Choices, function: str | None) -> Plan:
+def _plan_of_script(script: Path, choices: Choices, function: str | None, wanted: CapacityOptions) -> Plan:
     if choices.variant is not None:
         raise InputError("--variant is for studies; a script does not say how to switch", "Write a study.")
     alone = {"scenarios": scenario_of_function(function)} if function is not None else {}
@@ -248,7 +231,7 @@ def _plan_of_script(script: Path, choices: Choices, function: str | None) -> Pla
         threads=choices.threads, level=0.0,
         arrival_process=choices.arrival_process or "poisson", seed=choices.seed, cpus=engine_cpus(choices),
     )  # fmt: skip
-    least, most = _range(choices, choices.users_at_1x or 1.0, rate)
+    least, most = _range(wanted, choices.users_at_1x or 1.0, rate)
     thresholds = about["options"].get("thresholds") or {}
     if function is None:  # else its own scenarios are not run
         check_scenarios(thresholds, [scenario["name"] for scenario in about["scenarios"]])
@@ -256,9 +239,9 @@ def _plan_of_script(script: Path, choices: Choices, function: str | None) -> Pla
     notes = (*option_warnings(about["warnings"]), *notes)
     declared = 1.0 if objectives and unit == "multiple" else None
     settings = CapacitySettings(
-        width=choices.width or CapacitySettings.width,
-        step_s=choices.step_s or CapacitySettings.step_s,
-        budget_s=choices.for_s,
+        width=wanted.width,
+        step_s=wanted.step_s,
+        budget_s=wanted.for_s,
         expected_level=declared,
         objectives=tuple(map(Wanted.of, objectives)),
         arrivals_per_level_s=rate,
@@ -266,7 +249,7 @@ def _plan_of_script(script: Path, choices: Choices, function: str | None) -> Pla
         max_level=most,
         start_level=None if is_open or least is not None else _level_of_one_vu(held),
         vus_per_level=None if is_open else float(sum(scenario["vus"] for scenario in held.values())),
-        recovery=choices.recovery is not False,
+        recovery=wanted.recovery,
         caps=declared_caps(options, text_of(script)),
     )
     target = Target(processes=local_listeners(choices.env.values()))
@@ -282,9 +265,9 @@ def _plan_of_script(script: Path, choices: Choices, function: str | None) -> Pla
         objectives=objectives,
         users_per_level=choices.users_at_1x,
         study_data=None,
-        budgets=choices.budgets,
-        cores=choices.cores,
-        negligible_below=choices.negligible_below,
+        budgets=wanted.budgets,
+        cores=wanted.cores,
+        negligible_below=wanted.negligible_below,
         objectives_level=declared,
         notes=notes,
     )
@@ -295,25 +278,21 @@ def _caps_of(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _range(
-    choices: Choices,
-    users_per_level: float,
-    rate_per_level_s: float | None,
-    study_bounds: tuple[float | None, float | None] = (None, None),
+    options: CapacityOptions, users_per_level: float, rate_per_level_s: float | None
 ) -> tuple[float | None, float | None]:
-    """Least and greatest level of the search: as chosen, else as the study has them.
+    """Least and greatest level of the search. `min_users` and `max_users` are users where it is known how many a level
+    is (a study, or a script with `users_at_1x`), else multiples of the script's declared load or its VUs.
 
     Raises InputError where a rate bounds a load without one, or the bounds leave nothing to search.
     """
-    bounds = [choices.max_level / users_per_level] if choices.max_level is not None else []
-    if choices.max_rate_per_s is not None:
+    bounds = [options.max_users / users_per_level] if options.max_users is not None else []
+    if options.max_rate is not None:
         if not rate_per_level_s:
             what = "--max-rate: this load has no arrival rate, its users wait for their answers"
             raise InputError(what, "Use --max-users.")
-        bounds.append(choices.max_rate_per_s / rate_per_level_s)
-    most = min(bounds, default=study_bounds[1])
-    least = choices.min_level / users_per_level if choices.min_level is not None else study_bounds[0]
-    if any(bound is not None and not bound > 0 for bound in (most, least)):
-        raise InputError("a bound of the search is not above 0", "Give --min-users, --max-users, --max-rate above 0.")
+        bounds.append(options.max_rate / rate_per_level_s)
+    most = min(bounds, default=None)
+    least = options.min_users / users_per_level if options.min_users is not None else None
     if least is not None and most is not None and least > most:
         raise InputError(
             f"the search may begin at {least:g} at least and go up to {most:g} at most, which leaves nothing",

@@ -7,9 +7,7 @@ from typing import Any
 
 from plimsoll.errors import InputError
 from plimsoll.study.bounds import (
-    MOST_CORES,
     MOST_PER_S,
-    MOST_SECONDS,
     MOST_SEED,
     MOST_THREADS,
     MOST_USERS,
@@ -20,14 +18,8 @@ from plimsoll.study.workload import rate_of_scenarios
 
 # Of choices that callers in Python make as well: the name, the least (itself excluded) and the most.
 _CHOICES = (
-    ("width", 0.0, 0.9),
-    ("step_s", 0.0, MOST_SECONDS),
-    ("for_s", 0.0, MOST_SECONDS),
-    ("min_level", 0.0, MOST_USERS),
-    ("max_level", 0.0, MOST_USERS),
-    ("max_rate_per_s", 0.0, MOST_PER_S),
+    ("users_at_1x", 0.0, MOST_USERS),
     ("threads", 0, MOST_THREADS),
-    ("cores", 0, MOST_CORES),
 )
 
 

@@ -10,45 +10,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pydantic import ValidationError
-
 from plimsoll.engine import EngineConfig, inspect
-from plimsoll.errors import InputError, InputErrors
+from plimsoll.errors import InputError
 from plimsoll.experiments.capacity.ramp import START_RATE_PER_S
 from plimsoll.experiments.capacity.time_plan import said, typed
 from plimsoll.plans.load import Choices, Plan, plan_of, scenario_of_function
 from plimsoll.plans.load_bounds import check_load
 from plimsoll.runs.readings.declared_caps import seconds_of
 from plimsoll.study import ClosedWorkload, OpenWorkload, Study
-from plimsoll.study.experiments import Chosen, DrainOptions, GrowOptions, HoldOptions, first_of
+from plimsoll.study.experiments import DrainOptions, GrowOptions, HoldOptions
 
 LEAST_ALONE_S = 3.0
 LEAST_ALONE_PER_S, MOST_ALONE_PER_S = 2.0, 10.0  # iterations, of a load that is a rate
 KEPT_START = 0.25
 TWO_TIMES = "one is the time of all the load, the other of what counts"
 MOST_BEFORE = 0.25  # of the time that is given, for each of what comes before the load that counts
-
-
-def options_of(kind: type[Chosen], name: str, source: Study | Path, given: Mapping[str, Any]) -> Chosen:
-    """The study's options of that experiment with those given in their place (None: not given); InputError for all
-    mistakes."""
-    own: dict[str, Any] = {}
-    if isinstance(source, Study):
-        found = first_of(kind, source.experiments)
-        own = found.model_dump(exclude_unset=True) if found is not None else {}
-    wanted = own | {key: value for key, value in given.items() if value is not None}
-    try:
-        return kind(**wanted)
-    except ValidationError as error:
-        mistakes = [
-            InputError(
-                f"{mistake['msg']}",
-                (mistake.get("ctx") or {}).get("next_step", f"Correct {name}'s {'.'.join(map(str, mistake['loc']))}."),
-                key=f"{name}.{'.'.join(map(str, mistake['loc']))}",
-            )
-            for mistake in error.errors()
-        ]
-        raise InputErrors(mistakes) from None
 
 
 def held_level(plan: Plan, source: Study | Path, users: float | None) -> float:

@@ -7,7 +7,7 @@ print(answer.findings[0]["answer"], answer.run_directory)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,9 +22,10 @@ from plimsoll.plans.budgets import check_budgets
 from plimsoll.plans.load import Choices, Plan, as_entry_says, plan_of, source_of
 from plimsoll.plans.load_time import check_search_time
 from plimsoll.plans.negligible import check_negligible
+from plimsoll.plans.options import options_of
 from plimsoll.runs.writer import RunWriter
 from plimsoll.study import Study
-from plimsoll.study.experiments import CapacityOptions, first_of
+from plimsoll.study.experiments import CapacityOptions
 from plimsoll.study.secrets.redactor import redact
 from plimsoll.verbs.listeners import Listeners
 from plimsoll.verbs.session import (
@@ -43,69 +44,68 @@ from plimsoll.verbs.session import (
 def capacity(
     source: str | Path | Study,
     choices: Choices | None = None,
-    on_progress: Callable[[Progress], None] | None = None,
-    on_note: Callable[[str], None] | None = None,
-    on_message: Callable[[str], None] | None = None,
+    listeners: Listeners[Progress] | None = None,
+    **options: Any,
 ) -> Answer:
     """Find how much load a target carries and what stops it, from a study file, a Study or a k6 script.
 
-    Where the study's entry has `verify`, the answer is the second one of the function of that name.
-    `on_progress`, `on_note` and `on_message` are those of Listeners.
-    Raises InputError for mistakes in study or script, TargetError if the target does not come up,
-    RunDirectoryError if the run cannot be written. Ctrl-C ends with what was measured.
+    `options`: those of study.experiments.CapacityOptions (width, step_s, for_, min_users, max_users, max_rate, budgets,
+    cores, negligible_below, recovery, verify), in place of the study's. With `verify` the answer is the second one of
+    the function of that name. Raises InputError for mistakes in study or script, TargetError if the target does not
+    come up, RunDirectoryError if the run cannot be written. Ctrl-C ends with what was measured.
     """
-    choices, given = choices or Choices(), source_of(source, "capacity")
-    wanted = first_of(CapacityOptions, given.experiments) if isinstance(given, Study) else None
-    if wanted is not None and wanted.verify is not None and choices.remedy is None:
-        return verify(given, wanted.verify, choices, on_progress, on_note, on_message)[1]
-    return _found(given, choices, Listeners(on_progress, on_note or (lambda text: None), on_message))
+    given = source_of(source, "capacity")
+    wanted = options_of(CapacityOptions, "capacity", given, options)
+    if wanted.verify is not None:
+        return verify(given, wanted.verify, choices, listeners, **options)[1]
+    return _found(given, wanted, choices or Choices(), listeners or Listeners())
 
 
 def verify(
     source: str | Path | Study,
     remedy: str,
     choices: Choices | None = None,
-    on_progress: Callable[[Progress], None] | None = None,
-    on_note: Callable[[str], None] | None = None,
-    on_message: Callable[[str], None] | None = None,
+    listeners: Listeners[Progress] | None = None,
+    **options: Any,
 ) -> tuple[Answer, Answer]:
     """Find the capacity, apply a remedy (a command, run when the target is up and reset), and find it again.
 
     The second answer's last finding says what changed. Where the first run is interrupted or has no capacity, the
-    remedy is not run and both answers are the first, whose first next step says so, as `on_note` is told. Raises as
-    `capacity` does, and TargetError if the remedy fails.
+    remedy is not run and both answers are the first, whose first next step says so, as the listeners are told. Takes
+    the `options` of `capacity` and raises as it does, and TargetError if the remedy fails.
     """
-    choices, given = choices or Choices(), source_of(source, "capacity")
-    listeners = Listeners(on_progress, on_note or (lambda text: None), on_message)
+    choices, listeners, given = choices or Choices(), listeners or Listeners(), source_of(source, "capacity")
+    wanted = options_of(CapacityOptions, "capacity", given, options)
     shown = redact({"remedy": remedy})["remedy"]
-    before = _found(given, choices, listeners, wanted=shown)
+    before = _found(given, wanted, choices, listeners, to_follow=shown)
     status = {"status": "interrupted"} if before.interrupted else {}
     why = not_run(shown, before.findings[0] | status)
     if why is not None:
         listeners.note(why)
         return before, before
-    return before, _found(given, replace(choices, remedy=remedy), listeners, before)
+    return before, _found(given, wanted, choices, listeners, remedy, before)
 
 
 def _found(
     given: Study | Path,
+    options: CapacityOptions,
     choices: Choices,
     listeners: Listeners[Progress],
+    remedy: str | None = None,
     before: Answer | None = None,
-    wanted: str | None = None,
+    to_follow: str | None = None,
 ) -> Answer:
-    """`before`: the answer without the remedy of the choices; `wanted`: the remedy that is to follow this one, as it
-    may be shown."""
-    if isinstance(given, Study):
-        choices = as_entry_says(choices, first_of(CapacityOptions, given.experiments))
-    plan = plan_of(given, choices)
+    """`before`: the answer without the remedy; `to_follow`: the remedy that is to follow this one, as it may be
+    shown."""
+    choices = as_entry_says(choices, options)
+    plan = replace(plan_of(given, choices, options=options), remedy=remedy)
     check_budgets(plan)
     check_negligible(plan)
     check_search_time(plan.settings)
     planned_s = plan.settings.load_budget_s
     with writer_of("capacity", plan, choices, planned_s=planned_s) as writer, ending_of(writer, listeners) as ending:
-        remedy = applied(choices.remedy, before.findings[0]) if before is not None and choices.remedy else None
-        return _measure(plan, choices, writer, ending, listeners, {"remedy": remedy, "remedy_wanted": wanted})
+        told = applied(remedy, before.findings[0]) if before is not None and remedy else None
+        return _measure(plan, choices, writer, ending, listeners, {"remedy": told, "remedy_wanted": to_follow})
 
 
 def _measure(

@@ -25,8 +25,8 @@ from plimsoll.plans.long_runs import (
     kept_start,
     load_plan,
     load_times,
-    options_of,
 )
+from plimsoll.plans.options import options_of
 from plimsoll.runs.reader import RunReader
 from plimsoll.study import Study
 from plimsoll.study.experiments import DrainOptions, GrowOptions, HoldOptions

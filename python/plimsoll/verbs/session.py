@@ -136,7 +136,7 @@ def writer_of(
         level_unit=plan.unit,
     )
     target = plan.target.model_dump()
-    told = {"study": plan.study_data, "target": target, "remedy": choices.remedy, "options": options}
+    told = {"study": plan.study_data, "target": target, "remedy": plan.remedy, "options": options}
     redactor = redactor_of(told, choices.env, secrets_of(plan.probes))
     return RunWriter.create(choices.runs, facts, redactor=redactor, planned_s=planned_s)
 
@@ -186,8 +186,8 @@ def session(
             control.switch(choices.variant)
         if reset:
             control.reset()
-        if choices.remedy is not None:
-            control.remedy(choices.remedy)
+        if plan.remedy is not None:
+            control.remedy(plan.remedy)
         data_volume = _data_volume(plan, control, tell, writer.redactor)
         of_target = _of_target(plan, control.target.url)
         for why in of_target.unseen.values():

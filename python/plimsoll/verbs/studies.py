@@ -311,11 +311,10 @@ def _run(
         return long_runs.grow(alone, load, listeners, resume=earlier), None
     if item.name in LONG_RUNS:
         return LONG_RUNS[item.name](alone, load, listeners), None
-    heard = (listeners.progress, listeners.note, listeners.message)
     if item.capacity is not None and item.capacity.verify is not None:
-        before, after = verify(alone, item.capacity.verify, load, *heard)
+        before, after = verify(alone, item.capacity.verify, load, listeners)
         return after, None if after is before else before.report
-    return capacity(alone, load, *heard), None
+    return capacity(alone, load, listeners), None
 
 
 def _is_resumable(item: Experiment) -> bool:

@@ -94,29 +94,30 @@ def test_a_script_without_load_is_closed_and_its_level_is_vus(tmp_path: Path, kn
 
 
 @pytest.mark.parametrize(
-    ("script", "choices", "words"),
+    ("script", "users_at_1x", "options", "words"),
     [
-        (CLOSED, {"max_rate_per_s": 10}, "no arrival rate"),
-        (CLOSED, {"users_at_1x": 10}, "declares no load"),
-        (OPEN, {"users_at_1x": 0}, "not above 0"),
-        (OPEN, {"max_rate_per_s": 0}, "not above 0"),
-        (OPEN, {"min_level": 2, "max_rate_per_s": 50}, "leaves nothing"),
+        (CLOSED, None, {"max_rate": 10}, "no arrival rate"),
+        (CLOSED, 10, {}, "declares no load"),
+        (OPEN, 0, {}, "not above 0"),
+        (OPEN, None, {"max_rate": 0}, "greater than 0"),
+        (OPEN, None, {"min_users": 2, "max_rate": 50}, "leaves nothing"),
     ],
 )
 def test_bounds_that_make_no_sense_are_said_before_any_load(
-    tmp_path: Path, script: str, choices: dict[str, float], words: str
+    tmp_path: Path, script: str, users_at_1x: float | None, options: dict[str, float], words: str
 ) -> None:
     (tmp_path / "script.js").write_text(script)
     with pytest.raises(InputError, match=words):
-        plimsoll.capacity(tmp_path / "script.js", plimsoll.Choices(runs=tmp_path / "runs", **choices))
+        choices = plimsoll.Choices(runs=tmp_path / "runs", users_at_1x=users_at_1x)
+        plimsoll.capacity(tmp_path / "script.js", choices, **options)
     assert not (tmp_path / "runs").exists()
 
 
 def test_from_python_a_script_gives_the_capacity_of_a_known_queue(tmp_path: Path, known_server: Server) -> None:
     (tmp_path / "script.js").write_text(OPEN)
     url = known_server("--servers", 4, "--service-ms", 5)
-    choices = plimsoll.Choices(runs=tmp_path / "runs", env={"URL": url}, width=0.3, step_s=2, min_level=4)
-    answer = plimsoll.capacity(tmp_path / "script.js", choices)
+    choices = plimsoll.Choices(runs=tmp_path / "runs", env={"URL": url})
+    answer = plimsoll.capacity(tmp_path / "script.js", choices, width=0.3, step_s=2, min_users=4)
     finding, *_ = answer.findings
     assert finding["capacity"]["good"] * 50 <= 840 and finding["capacity"]["bad"] * 50 >= 760
     assert answer.status == "finished" and answer.report.is_file()
@@ -136,7 +137,8 @@ def test_from_python_a_study_gives_the_users_of_a_known_queue(tmp_path: Path, kn
         "experiments: [capacity: {width: 0.3, step_s: 2, min_users: 2000}]\n"
     )
     seconds: list[Progress] = []
-    answer = plimsoll.capacity(tmp_path / "study.yaml", plimsoll.Choices(runs=tmp_path / "runs"), seconds.append)
+    choices = plimsoll.Choices(runs=tmp_path / "runs")
+    answer = plimsoll.capacity(tmp_path / "study.yaml", choices, plimsoll.Listeners(seconds.append))
     finding, *_ = answer.findings
     assert finding["capacity"]["good"] <= 8400 and finding["capacity"]["bad"] >= 7600
     assert finding["headroom"]["ratio"] > 0 and finding["objectives"][0]["verdict"] == "met"
@@ -193,10 +195,9 @@ def test_isolate_keeps_the_threads_of_engine_and_target_on_different_processors(
         [engine] = [thread for thread, name in names.items() if name == "plimsoll-0"]
         seen.append((threads_of(server), os.sched_getaffinity(engine)))
 
-    choices = plimsoll.Choices(
-        runs=tmp_path / "runs", env={"URL": url}, step_s=2, min_level=1, max_level=2, isolate=True
-    )
-    answer = plimsoll.capacity(tmp_path / "script.js", choices, watch)
+    choices = plimsoll.Choices(runs=tmp_path / "runs", env={"URL": url}, isolate=True)
+    heard = plimsoll.Listeners(watch)
+    answer = plimsoll.capacity(tmp_path / "script.js", choices, heard, step_s=2, min_users=1, max_users=2)
     assert len(seen) >= 4
     for target, engine in seen:
         assert engine == {engine_cpu}
@@ -209,8 +210,8 @@ def test_isolate_keeps_the_threads_of_engine_and_target_on_different_processors(
 def test_isolate_without_a_known_target_says_the_command_to_type(tmp_path: Path, known_server: Server) -> None:
     (tmp_path / "script.js").write_text(OPEN.replace("__ENV.URL", f"'{known_server()}'"))
     told: list[str] = []
-    choices = plimsoll.Choices(runs=tmp_path / "runs", step_s=2, min_level=1, max_level=1, isolate=True)
-    answer = plimsoll.capacity(tmp_path / "script.js", choices, None, told.append)
+    choices, heard = plimsoll.Choices(runs=tmp_path / "runs", isolate=True), plimsoll.Listeners(note=told.append)
+    answer = plimsoll.capacity(tmp_path / "script.js", choices, heard, step_s=2, min_users=1, max_users=1)
     isolated = [message for message in told if message.startswith("--isolate")]
     assert isolated == told[:1] and told[0] in answer.findings[0]["notes"]
     assert answer.findings[0]["generator"]["kept_apart"] is None
@@ -223,9 +224,9 @@ def test_a_remedy_is_run_between_two_searches_and_the_finding_says_what_it_chang
 ) -> None:
     (tmp_path / "script.js").write_text(OPEN)
     env = {"URL": known_server("--servers", 0, "--service-ms", 2), "API_TOKEN": "s3cr3tword"}
-    choices = plimsoll.Choices(runs=tmp_path / "runs", env=env, step_s=2, min_level=1, max_level=1)
+    choices = plimsoll.Choices(runs=tmp_path / "runs", env=env)
     remedy = f"touch {tmp_path}/remedied && echo s3cr3tword"
-    before, after = plimsoll.verify(tmp_path / "script.js", remedy, choices)
+    before, after = plimsoll.verify(tmp_path / "script.js", remedy, choices, step_s=2, min_users=1, max_users=1)
     assert (tmp_path / "remedied").exists() and before.run_directory != after.run_directory
     assert before.findings[0]["question"] == after.findings[0]["question"] == "How much load does it carry?"
     told = after.findings[-1]
@@ -265,9 +266,9 @@ def test_a_remedy_that_an_interrupted_run_keeps_from_being_run_is_told_at_once_a
 def test_a_remedy_that_fails_is_told_and_the_first_answer_is_kept(tmp_path: Path, known_server: Server) -> None:
     (tmp_path / "script.js").write_text(OPEN)
     env = {"URL": known_server("--servers", 0, "--service-ms", 2)}
-    choices = plimsoll.Choices(runs=tmp_path / "runs", env=env, step_s=2, min_level=1, max_level=1)
+    choices = plimsoll.Choices(runs=tmp_path / "runs", env=env)
     with pytest.raises(TargetError, match=r"the remedy command ended with exit code 3[\s\S]*correct it"):
-        plimsoll.verify(tmp_path / "script.js", "exit 3", choices)
+        plimsoll.verify(tmp_path / "script.js", "exit 3", choices, step_s=2, min_users=1, max_users=1)
     first, _ = sorted((tmp_path / "runs").iterdir(), key=lambda path: path.stat().st_ctime_ns)
     assert (first / "report.html").is_file()
 

@@ -54,15 +54,10 @@ def test_isolate_says_which_peer_stayed_on_the_generator_s_cores(tmp_path: Path)
     (tmp_path / "script.js").write_text(script)
     told: list[str] = []
     with served() as (back, pid), served(asks=back) as (front, _):
-        choices = plimsoll.Choices(
-            runs=tmp_path / "runs",
-            env={"URL": f"http://127.0.0.1:{front}/"},
-            step_s=2,
-            min_level=0.5,
-            max_level=0.5,
-            isolate=True,
-        )
-        main, *_ = plimsoll.capacity(tmp_path / "script.js", choices, None, told.append).findings
+        env = {"URL": f"http://127.0.0.1:{front}/"}
+        choices, heard = plimsoll.Choices(tmp_path / "runs", env, isolate=True), plimsoll.Listeners(note=told.append)
+        answer = plimsoll.capacity(tmp_path / "script.js", choices, heard, step_s=2, min_users=0.5, max_users=0.5)
+        main, *_ = answer.findings
         assert len(os.sched_getaffinity(pid)) == len(CORES)  # what was not named is not moved
     assert main["generator"]["kept_apart"] is None and "were not kept apart" in main["generator"]["words"]
     [note] = [text for text in main["notes"] if "may use the generator's cores" in text]

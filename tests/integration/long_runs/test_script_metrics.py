@@ -97,8 +97,8 @@ def test_users_who_wait_have_a_counter_at_each_level_that_was_held(
     path = script.with_name("closed.js")
     path.write_text(script.read_text().replace("export const options", "const unusedOptions"))
     url = known_server("--servers", 1, "--service-ms", 20, "--constant")
-    choices = plimsoll.Choices(runs=tmp_path / "runs", env={"URL": url}, step_s=2, max_level=3, for_s=30)
-    answer = plimsoll.capacity(path, choices)
+    choices = plimsoll.Choices(runs=tmp_path / "runs", env={"URL": url})
+    answer = plimsoll.capacity(path, choices, step_s=2, max_users=3, for_="30s")
     rows = own_of(answer.findings)["links_created"]["loads"]
     assert [row["level"] for row in rows] == sorted({row["level"] for row in rows})
     assert all(row["per_iteration"] == pytest.approx(3, rel=0.1) for row in rows)

@@ -36,10 +36,6 @@ KEYS = {
     "memory_budget": "memory_budget_mb",
     "function": "exec",
     "budget": "budgets",
-    "remedy": "verify",
-    "min_level": "min_users",
-    "max_level": "max_users",
-    "max_rate_per_s": "max_rate",
     "load_time": "for_",
     "for_s": "for_",
 }
@@ -81,9 +77,6 @@ OF_PYTHON = {
     "background": "how the calling thread behaves",
     "choices": "the object that has the others",
     "listeners": "who is told",
-    "on_progress": "who is told",
-    "on_note": "who is told",
-    "on_message": "who is told",
     "options": "the keys of the entry by name",
     "request": "the object that has the others",
 }
@@ -112,11 +105,9 @@ def python_names(experiment: str) -> set[str]:
     if experiment in TRIALS:
         request = {"compare": CompareRequest, "decompose": DecomposeRequest, "sweep": SweepRequest}[experiment]
         return names | {one.name for one in (*fields(request), *fields(TrialChoices))}
-    if experiment == "capacity":
-        return names | set(parameters_of(plimsoll.verify)) | {one.name for one in fields(Choices)}
-    hold_and_others = {"runs", "env", "variant", "arrival_process", "seed", "threads", "isolate", "awake", "probes"}
     assert "options" in names, "the keys of its entry by name"
-    return names | hold_and_others | set(model_of(experiment).model_fields)
+    of_scripts = {"users_at_1x"} if experiment != "capacity" else set()
+    return names | {one.name for one in fields(Choices)} - of_scripts | set(model_of(experiment).model_fields)
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS)

@@ -8,9 +8,11 @@ import pytest
 
 from plimsoll.errors import InputError
 from plimsoll.plans.load import Choices, as_entry_says, plan_of
+from plimsoll.plans.options import options_of
 from plimsoll.plans.requests import CompareRequest, DecomposeRequest, SweepRequest, TrialChoices, request_of
 from plimsoll.plans.trials import compare_setup, decompose_setup, sweep_setup, with_runs_of_study
 from plimsoll.study import load_study
+from plimsoll.study.experiments import CapacityOptions
 
 SCRIPT = "export default function () {}\nexport function db() {}\n"
 STUDY = """\
@@ -48,9 +50,12 @@ def quiet(text: str) -> None: ...
 
 
 def test_a_rate_bounds_the_search_as_users_do_and_the_callers_bound_replaces_both(study: Path) -> None:
-    assert plan_of(study, Choices()).settings.max_level == pytest.approx(500), "5/s of 0.01/s a user"
-    assert plan_of(study, Choices(max_rate_per_s=7)).settings.max_level == pytest.approx(700)
-    assert plan_of(study, Choices(max_level=900)).settings.max_level == pytest.approx(900)
+    def most(**given: float) -> float | None:
+        options = options_of(CapacityOptions, "capacity", load_study(study), given)
+        return plan_of(study, Choices(), options=options).settings.max_level
+
+    assert most() == pytest.approx(500), "5/s of 0.01/s a user"
+    assert most(max_rate=7) == pytest.approx(700) and most(max_users=900) == pytest.approx(900)
 
 
 def test_the_variant_of_an_entry_is_switched_to_unless_the_caller_names_one(study: Path) -> None:

@@ -23,7 +23,8 @@ from plimsoll.experiments.capacity.time_plan import (
 )
 from plimsoll.experiments.steps.judge import smallest_distance
 from plimsoll.plans.load_time import check_search_time, repetitions_within
-from plimsoll.plans.long_runs import load_times, options_of
+from plimsoll.plans.long_runs import load_times
+from plimsoll.plans.options import options_of
 from plimsoll.study.durations import parse_duration
 from plimsoll.study.experiments import CapacityOptions, CompareOptions, DrainOptions, HoldOptions
 

@@ -14,6 +14,7 @@ from plimsoll.plans.load import Choices, plan_of
 from plimsoll.plans.long_runs import alone_config
 from plimsoll.plans.thresholds import check_scenarios, objectives_of
 from plimsoll.runs.snapshot import Series
+from plimsoll.study.experiments import CapacityOptions
 
 SCRIPT = """import http from 'k6/http';
 export const options = {
@@ -108,7 +109,9 @@ def test_a_budget_of_nothing_that_is_probed_is_told_before_the_run(tmp_path: Pat
     (tmp_path / "script.js").write_text(SCRIPT)
 
     def check(url: str, **budgets: float) -> None:
-        check_budgets(plan_of(tmp_path / "script.js", Choices(env={"URL": url}, budgets=budgets)))
+        check_budgets(
+            plan_of(tmp_path / "script.js", Choices(env={"URL": url}), options=CapacityOptions(budgets=budgets))
+        )
 
     local = "http://127.0.0.1:9"
     check(local, cpu=0.8, disk=0.5, target=0.9)
@@ -129,9 +132,9 @@ def test_a_study_s_labels_are_budgets(tmp_path: Path) -> None:
         "workload: {script: script.js, operations: [{name: view, exec: default, per_user_hour: 60}]}\n"
     )
     study = tmp_path / "study.yaml"
-    check_budgets(plan_of(study, Choices(budgets={"app": 0.8, "app+db": 0.5, "cpu": 1.0})))
+    check_budgets(plan_of(study, Choices(), options=CapacityOptions(budgets={"app": 0.8, "app+db": 0.5, "cpu": 1.0})))
     with pytest.raises(InputError, match="Did you mean app"):
-        check_budgets(plan_of(study, Choices(budgets={"ap": 0.8})))
+        check_budgets(plan_of(study, Choices(), options=CapacityOptions(budgets={"ap": 0.8})))
 
 
 def test_a_threshold_on_a_scenario_that_the_script_lacks_is_told_before_the_run_with_the_nearest(

@@ -1,0 +1,44 @@
+"""The options of an experiment: its entry of the study, with what the caller gives in their place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from plimsoll.errors import InputError, InputErrors
+from plimsoll.study import Study
+from plimsoll.study.experiments import Chosen, first_of
+
+# Keys that bound the same thing: one that is given replaces all of the study's. Of a mapping the given names do.
+TOGETHER: Sequence[frozenset[str]] = (frozenset({"max_users", "max_rate"}),)
+MERGED = "budgets"
+
+
+def options_of(kind: type[Chosen], name: str, source: Study | Path, given: Mapping[str, Any]) -> Chosen:
+    """The study's options of that experiment with those given in their place (None: not given); InputError for all
+    mistakes."""
+    own: dict[str, Any] = {}
+    if isinstance(source, Study):
+        found = first_of(kind, source.experiments)
+        own = found.model_dump(exclude_unset=True) if found is not None else {}
+    told = {key: value for key, value in given.items() if value is not None}
+    for keys in TOGETHER:
+        if keys & told.keys():
+            own = {key: value for key, value in own.items() if key not in keys}
+    if MERGED in told:
+        told[MERGED] = {**own.get(MERGED, {}), **told[MERGED]}
+    try:
+        return kind(**own | told)
+    except ValidationError as error:
+        mistakes = [
+            InputError(
+                f"{mistake['msg']}",
+                (mistake.get("ctx") or {}).get("next_step", f"Correct {name}'s {'.'.join(map(str, mistake['loc']))}."),
+                key=f"{name}.{'.'.join(map(str, mistake['loc']))}",
+            )
+            for mistake in error.errors()
+        ]
+        raise InputErrors(mistakes) from None
