@@ -1,9 +1,8 @@
-"""Asks all probes once a second, in a thread of its own, and hands the rows on. It outlives whatever a probe does."""
+"""Asks all probes, once each time that it is told to, and hands the rows on. It outlives whatever a probe does."""
 
 from __future__ import annotations
 
 import math
-import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -20,8 +19,6 @@ class Sampler:
     """Rows {"t_unix", "second", "source", "values"} go to `on_row`; what happens to a probe goes to `on_event` as
     (kind, t_unix, source, message), kind "note" or "error", once per change and not each second. A row of an earlier
     time than now (Observation) has `is_late` as well. `cost`: the CPU time that sampling took.
-
-    If a callback fails (disk full), sampling ends, `failure` keeps the error and `stop` raises it.
     """
 
     def __init__(
@@ -31,45 +28,13 @@ class Sampler:
         on_event: OnEvent,
         *,
         t0_unix: float,
-        interval_s: float = 1.0,
         clock: Clock = time.time,
     ) -> None:
-        if not interval_s > 0:
-            raise ValueError(f"interval_s must be above 0, is {interval_s}")
         self._probes = list(probes)
         self.cost = ProbeCost(self._probes)
         self._on_row, self._on_event = on_row, on_event
-        self._t0_unix, self._interval_s, self._clock = t0_unix, interval_s, clock
+        self._t0_unix, self._clock = t0_unix, clock
         self._unavailable: dict[int, str] = {}  # of each probe, of which several may have one source
-        self._stopping = threading.Event()
-        self._thread: threading.Thread | None = None
-        self.failure: BaseException | None = None
-
-    def start(self) -> None:
-        """Begin; the first sample is taken at once, the next at whole intervals since `t0_unix`."""
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._run, name="plimsoll-sampler", daemon=True)
-            self._thread.start()
-
-    def stop(self, wait_s: float = 10.0) -> None:
-        """End; raises what a callback raised, if one did."""
-        self._stopping.set()
-        if self._thread is not None:
-            self._thread.join(wait_s)
-        if self.failure is not None:
-            failure, self.failure = self.failure, None
-            raise failure
-
-    def __enter__(self) -> Sampler:
-        self.start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        try:
-            self.stop()
-        except Exception:
-            if kind is None:  # else the error that is under way matters more
-                raise
 
     def add(self, probes: Sequence[Probe | Observer]) -> None:
         """Ask these as well from now on."""
@@ -139,12 +104,3 @@ class Sampler:
         expected = isinstance(error, ProbeUnavailable)
         text = message if expected else f"{source} failed: {type(error).__name__}: {message}. Report this as a bug."
         self._on_event("note" if expected else "error", t_unix, source, text)
-
-    def _run(self) -> None:
-        try:
-            while not self._stopping.is_set():
-                self.sample_once()
-                elapsed_s = self._clock() - self._t0_unix
-                self._stopping.wait(self._interval_s - elapsed_s % self._interval_s)
-        except BaseException as error:
-            self.failure = error

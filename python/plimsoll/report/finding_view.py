@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -95,18 +94,6 @@ class FindingView:
     sentences: list[str] = field(default_factory=list)
     tables: list[FindingTable] = field(default_factory=list)
     invalid_for: str = ""
-
-
-def as_mapping(finding: Any) -> dict[str, Any]:
-    """A finding as a dict, whether it came as a dict, a dataclass or a pydantic model."""
-    if isinstance(finding, Mapping):
-        return dict(finding)
-    for method in ("to_json", "model_dump"):
-        if callable(getattr(finding, method, None)):
-            return dict(getattr(finding, method)())
-    if dataclasses.is_dataclass(finding) and not isinstance(finding, type):
-        return dataclasses.asdict(finding)
-    return {"answer": str(finding)}
 
 
 def view(finding: Mapping[str, Any], unit: str = "users") -> FindingView:

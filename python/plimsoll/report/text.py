@@ -4,32 +4,32 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from plimsoll.report.finding_view import FindingView, as_mapping, view
+from plimsoll.report.finding_view import FindingView, view
 
 WIDTH = 100
 HOLD = "\N{NO-BREAK SPACE}"
-_BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:%|[µm]?s|min|h|[KMGT]?i?B)(?!\w))")
+_BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:[µm]?s|min|h|[KMGT]?i?B)(?!\w))")
 
 
-def answer_lines(findings: Iterable[Any]) -> str:
-    """Question, answer and what supports it, for every finding (dicts or dataclasses); ends without a line break.
+def answer_lines(findings: Iterable[Mapping[str, Any]]) -> str:
+    """Question, answer and what supports it, for every finding ; ends without a line break.
 
     Control characters in names are dropped, so that a name cannot steer the terminal.
     """
-    views = [view(as_mapping(finding)) for finding in findings]
+    views = [view(finding) for finding in findings]
     if not views:
         return "No finding was recorded: the run ended before it could answer. The report shows what was measured."
     return "\n\n".join("\n".join(_lines(item)) for item in views)
 
 
-def table_lines(findings: Iterable[Any]) -> str:
+def table_lines(findings: Iterable[Mapping[str, Any]]) -> str:
     """The tables of the findings as plain lines, one column as wide as its widest cell; each begins with an empty
     line. Control characters are dropped."""
     lines = []
-    for table in (table for finding in findings for table in view(as_mapping(finding)).tables):
+    for table in (table for finding in findings for table in view(finding).tables):
         rows = [[_clean(cell) for cell in row] for row in [table.columns, *table.rows]]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines += ["", _clean(table.title), *_wrapped(table.note, "  ")]

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any
-
-import pytest
 
 from plimsoll.probes import ProbeUnavailable, Sampler
 
@@ -81,41 +78,6 @@ def test_notes_of_a_probe_become_events():
     probe.notes = ["app was restarted"]
     sampler_of(received, probe, times=[100.0]).sample_once()
     assert received.events == [("note", "process:app", "app was restarted")]
-
-
-def test_the_thread_samples_until_it_is_stopped():
-    received, enough = Received(), threading.Event()
-
-    def on_row(row: dict[str, Any]) -> None:
-        received.rows.append(row)
-        if len(received.rows) >= 5:
-            enough.set()
-
-    with Sampler([Scripted("host", {"x": 1.0})], on_row, received.event, t0_unix=0.0, interval_s=0.01):
-        assert enough.wait(60)
-    count = len(received.rows)
-    assert threading.active_count() == 1 or all(t.name != "plimsoll-sampler" for t in threading.enumerate())
-    assert len(received.rows) == count
-
-
-def test_an_error_of_the_callback_ends_sampling_and_is_raised_by_stop():
-    failed = threading.Event()
-
-    def on_row(row: dict[str, Any]) -> None:
-        failed.set()
-        raise OSError("disk full")
-
-    sampler = Sampler([Scripted("host", {"x": 1.0})], on_row, Received().event, t0_unix=0.0, interval_s=0.01)
-    sampler.start()
-    assert failed.wait(60)
-    with pytest.raises(OSError, match="disk full"):
-        sampler.stop()
-    sampler.stop()
-
-
-def test_an_interval_of_zero_is_refused():
-    with pytest.raises(ValueError, match="above 0"):
-        Sampler([], print, print, t0_unix=0.0, interval_s=0)
 
 
 def test_probes_of_another_variant_are_asked_once_before_they_count_and_those_left_say_nothing():
