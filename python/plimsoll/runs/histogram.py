@@ -187,10 +187,6 @@ class Histogram:
             return self.count
         return int(self.bucket_count[self.bucket_index > bucket_of(limit)].sum())
 
-    def share_over(self, limit: float) -> float:
-        """`count_over` as a share of all; NaN without values."""
-        return self.count_over(limit) / self.count if self.count else math.nan
-
     def buckets(self) -> tuple[tuple[int, int], ...]:
         """(index, count) pairs, ascending, as a line of series.jsonl.zst holds them."""
         return tuple(zip(self.bucket_index.tolist(), self.bucket_count.tolist(), strict=True))

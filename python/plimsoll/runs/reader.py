@@ -66,11 +66,6 @@ class RunReader:
             raise RunDirectoryError(what, "Read it with the version of Plimsoll that made it, or a newer one.")
         return manifest
 
-    def refresh(self) -> None:
-        """Read the manifest again, for a run that was running."""
-        self.manifest = self._read_manifest()
-        self._loads = None
-
     @property
     def state(self) -> State:
         """The status of the manifest; "killed" if it says running but its writer is gone."""

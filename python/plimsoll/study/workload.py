@@ -57,12 +57,6 @@ def users_per_group(workload: ClosedWorkload, users: int) -> dict[str, int]:
     return whole
 
 
-def closed_throughput_per_s(users: float, response_time_s: float, think_time_s: float) -> float:
-    """X = N / (R + Z), in operations per second; infinite if both times are zero."""
-    cycle_s = response_time_s + think_time_s
-    return users / cycle_s if cycle_s > 0 else math.inf
-
-
 def scenarios_for(
     workload: OpenWorkload | ClosedWorkload,
     *,

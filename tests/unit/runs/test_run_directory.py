@@ -110,8 +110,7 @@ def test_a_live_reader_sees_the_lines_added_since(tmp_path):
     writer.append_snapshot(one_second(5))
     assert [one.second for one in reader.snapshots(from_s=4)] == [4, 5]
     writer.finish("interrupted")
-    reader.refresh()
-    assert reader.state == "interrupted"
+    assert RunReader(writer.path).state == "interrupted"
 
 
 def test_columns_of_load_and_resources_come_as_arrays(tmp_path):

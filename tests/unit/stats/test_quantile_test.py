@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 
 from plimsoll.stats.estimates.quantile_test import (
@@ -16,7 +14,6 @@ from plimsoll.stats.estimates.quantile_test import (
     is_below_at_any_time,
     judge_share,
     share_bounds,
-    times_as_many,
 )
 
 stats = pytest.importorskip("scipy.stats")
@@ -45,7 +42,7 @@ def test_the_fewest_samples_are_as_many_as_meet_it_with_none_above(allowed: floa
 
 
 def test_a_share_that_is_what_is_allowed_stays_undecided() -> None:
-    assert judge_share(100, 1000, 0.1) == "undecided" and times_as_many(100, 1000, 0.1) is None
+    assert judge_share(100, 1000, 0.1) == "undecided"
 
 
 @pytest.mark.parametrize("count", [20, 73, 500])
@@ -63,12 +60,6 @@ def test_what_the_sequential_test_decides_the_fixed_one_decides_as_well(count: i
     for over in range(count + 1):
         assert is_below(over, count, allowed) or not is_below_at_any_time(over, count, allowed)
         assert is_above(over, count, allowed) or not is_above_at_any_time(over, count, allowed, 0.005)
-
-
-def test_how_many_values_decide_is_told_by_those_that_were_seen() -> None:
-    times = times_as_many(0, 20, 0.1)
-    assert times is not None and math.isclose(20 * times, 44, rel_tol=0.02)
-    assert times_as_many(0, 44, 0.1) == 1
 
 
 def test_a_limit_that_nothing_may_pass_is_violated_by_one_value() -> None:

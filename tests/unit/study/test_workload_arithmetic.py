@@ -21,7 +21,6 @@ from plimsoll.study import (
 )
 from plimsoll.study.models import ThinkTime
 from plimsoll.study.workload import (
-    closed_throughput_per_s,
     k6_seconds,
     most_closed_rate_per_s,
     rate_of_scenarios,
@@ -114,11 +113,6 @@ def test_whole_users_per_group_add_up_and_stay_within_one_of_their_share(weights
     assert sum(split.values()) == users
     assert math.fsum(shares(workload).values()) == pytest.approx(1)
     assert all(abs(split[name] - users * share) < 1 for name, share in shares(workload).items())
-
-
-def test_the_interactive_response_time_law_gives_the_closed_throughput():
-    assert closed_throughput_per_s(100, 2.0, 8.0) == 10.0
-    assert closed_throughput_per_s(1, 0.0, 0.0) == math.inf
 
 
 @pytest.mark.parametrize("users", [-1, float("nan")])

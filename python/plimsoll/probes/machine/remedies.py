@@ -33,7 +33,6 @@ STOOD_STILL = (
     "Run it again where nothing stops or pauses the generator: no docker pause, no migration of the virtual machine, "
     "and cores of its own."
 )
-MAX_VUS = "Raise maxVUs (and preAllocatedVUs), or shorten what an iteration waits."
 CLOCK = "Let the clock be set slowly (chronyd, ntpd without jumps) while a load runs."
 MEMORY = "Use fewer VUs, set discardResponseBodies, stop what else runs here, or take a machine with more memory."
 

@@ -25,7 +25,6 @@ from plimsoll.study.probes.profile import ProfileOptions
 
 Event = tuple[str, dict[str, Any]]
 END_LIMIT_S = 60.0
-DEFAULT_LABEL = "target"
 
 
 @dataclass

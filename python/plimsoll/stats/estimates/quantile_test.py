@@ -38,7 +38,6 @@ _ABOVE_WEIGHTS = np.array([0.7, 0.9, 1.1, 1.2, 1.5, 0.6]) / 6.0
 # A value above the limit moves the ratio in leaps, which overshoot its border: that much less errs in 1% all the same,
 # by exact sums over 1,000 ÷ allowed values where the share is what is allowed (O1 in tests/accuracy).
 _OVERSHOOT = 0.25
-_MOST_TIMES = 1e4
 
 
 def chance_of_at_most(over: float, count: float, share: float) -> float:
@@ -120,27 +119,6 @@ def judge_share(over: float, count: float, allowed: float, error: float = ERROR,
     if below(over, count, allowed, error):
         return "met"
     return "violated" if above(over, count, allowed, error) else "undecided"
-
-
-def times_as_many(over: float, count: float, allowed: float, error: float = ERROR) -> float | None:
-    """How many times as many values would decide the fixed test if their share above the limit stays what it is; 1 if
-    these do, None where 10,000 times as many would not: the share is what is allowed."""
-    if count <= 0 or not 0 < allowed < 1:
-        return None
-
-    def decides(times: float) -> bool:
-        return judge_share(times * over, times * count, allowed, error) != "undecided"
-
-    high = 1.0
-    while not decides(high):
-        high *= 2
-        if high > _MOST_TIMES:
-            return None
-    low = high / 2
-    while high > 1 and high - low > 0.01 * high:
-        middle = (low + high) / 2
-        low, high = (low, middle) if decides(middle) else (middle, high)
-    return high
 
 
 def fewest_samples(allowed: float, error: float = ERROR) -> int:
