@@ -222,15 +222,18 @@ class Known:
 
     def carried_from(self, level: float) -> list[StepRecord]:
         """The steps that show that this level, or a higher one, is carried."""
-        held = [one for one in self.holder.records if one.kind in ("hold", "confirm") and one.level >= level]
-        return [one for one in held if one.judgement.verdict == "good"]
+        return [one for one in self._held_from(level) if one.judgement.verdict == "good"]
+
+    def _held_from(self, level: float) -> list[StepRecord]:
+        return [one for one in self.holder.records if one.kind in ("hold", "confirm") and one.level >= level]
 
     def withdraw(self, level: float, words: str) -> None:
-        """Leave open whether that level and higher ones are carried, which held steps had shown."""
+        """Leave open whether that level and higher ones are carried, which held steps had shown, or would by what is
+        learned later."""
         for record in self.carried_from(level):
             found = record.judgement
             record.judgement = replace(found, verdict="undecided", reasons=(*found.reasons, words), own=False)
-            self._withdrawn.append(record)
+        self._withdrawn += [one for one in self._held_from(level) if one.judgement.verdict == "undecided"]
         self.note()
 
     def _mind_cap(self) -> None:
