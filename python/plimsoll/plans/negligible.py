@@ -13,8 +13,6 @@ def check_negligible(plan: Plan) -> None:
     below = plan.negligible_below
     if below is None:
         return
-    if not 0 < below < 1:
-        raise InputError(f"{FLAG} {100 * below:.6g}% is no share above 0% and below 100%", "Write it like 5%.")
     if not plan.is_open:
         what = f"{FLAG}: this load has no arrival rate, its users wait for their answers"
         raise InputError(what, "Give the operations rates (model: open), or leave it out.")

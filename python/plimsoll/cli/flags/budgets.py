@@ -22,10 +22,12 @@ def _budget(text: str) -> tuple[str, float]:
 
 
 def share_of(text: str, flag: str, example: str) -> float:
-    """A number of "5%" or "0.05", whatever its size. InputError for others."""
+    """A number of "5%" or "0.05", below 1. InputError for others."""
     value = _share(text)
     if value is None:
         raise InputError(f"{flag} {text!r} is no share", f"Write it like {example}.")
+    if not 0 <= value < 1:
+        raise InputError(f"{flag} {100 * value:.6g}% is no share below 100%", f"Write it like {example}.")
     return value
 
 
