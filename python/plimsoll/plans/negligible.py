@@ -9,7 +9,7 @@ FLAG = "--negligible-below"
 
 
 def check_negligible(plan: Plan) -> None:
-    """Raises InputError where the share that is asked for is none, or the load has no rates or no expected one."""
+    """Raises InputError where the load has no rates or no expected one."""
     below = plan.negligible_below
     if below is None:
         return

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import Any, cast
+from pathlib import Path
 
 import pytest
 
-from plimsoll.errors import InputError
-from plimsoll.plans.negligible import check_negligible
+from plimsoll.cli.flags.budgets import share_of
+from plimsoll.errors import InputError, InputErrors
+from plimsoll.plans.options import options_of
+from plimsoll.study.experiments import CapacityOptions
 
 
-@pytest.mark.parametrize(("share", "shown"), [(1e298, "1e+300%"), (1.5, "150%"), (0.0, "0%"), (-0.001, "-0.1%")])
-def test_a_share_that_is_none_is_told_short(share: float, shown: str) -> None:
-    plan = cast(Any, SimpleNamespace(negligible_below=share))
+@pytest.mark.parametrize(("text", "shown"), [("1e298", "1e+300%"), ("1.5", "150%"), ("-0.001", "-0.1%")])
+def test_a_share_that_is_none_is_told_short(text: str, shown: str) -> None:
     with pytest.raises(InputError) as told:
-        check_negligible(plan)
-    assert told.value.what == f"--negligible-below {shown} is no share above 0% and below 100%"
+        share_of(text, "--negligible-below", "5%")
+    assert told.value.what == f"--negligible-below {shown} is no share below 100%"
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_nothing_and_all_are_refused_from_python_too(share: float) -> None:
+    with pytest.raises(InputErrors, match="negligible_below"):
+        options_of(CapacityOptions, "capacity", Path("script.js"), {"negligible_below": share})
