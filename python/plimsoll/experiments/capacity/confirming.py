@@ -84,8 +84,8 @@ class Confirming:
         """Hold that level until it is confirmed or not, or the time is spent; whether steps on a slow host speak so
         much against it that it is open."""
         known, result, step_s = self.known, self.known.result, self.known.settings.step_s
-        against = disturbed = behind = 0
-        behind_s = 0
+        against = disturbed = 0
+        behind: list[int] = []  # seconds of the steps on a slow host that did not keep up
         while against < MOST_CONFIRMATIONS and disturbed <= MOST_DISTURBED:
             if result.reason or known.left_s() < known.step_cost_s():
                 break
@@ -103,9 +103,9 @@ class Confirming:
             against += record.judgement.verdict == "bad"
             slow = record.judgement.verdict == "undecided" and self._is_behind(record.measurement)
             if slow and self._fell_behind(record.measurement):
-                behind, behind_s = behind + 1, behind_s + len(record.measurement.seconds)
+                behind.append(len(record.measurement.seconds))
             carried = (len(one.measurement.seconds) for one in known.carried_from(level))
-            if behind >= MOST_BEHIND and behind_s >= max(carried, default=0):
+            if len(behind) >= MOST_BEHIND and sum(behind) >= max(carried, default=0):
                 return True
             tells_nothing = record.judgement.disturbed or slow
             disturbed += tells_nothing
