@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import synthetic_run
@@ -51,16 +50,6 @@ def test_names_cannot_steer_the_terminal() -> None:
 def test_long_answers_are_wrapped() -> None:
     text = answer_lines([{"answer": "word " * 100}])
     assert max(map(len, text.splitlines())) <= WIDTH
-
-
-def test_findings_may_be_dataclasses() -> None:
-    @dataclass
-    class Finding:
-        question: str = "How much?"
-        answer: str = "Enough."
-        next: list[str] = field(default_factory=list)
-
-    assert answer_lines([Finding()]) == "How much?\n  Enough."
 
 
 def test_the_json_is_what_the_run_directory_holds(tmp_path: Path) -> None:
