@@ -111,26 +111,20 @@ def capacity(
     Exit codes: 0 answered and objectives met, 99 an objective failed or the expected load is not carried, 2 wrong
     input, 3 invalid, 130 interrupted.
     """
+    from dataclasses import replace
+
     from plimsoll.cli.answers import show
     from plimsoll.cli.flags.budgets import budgets_of, share_of
+    from plimsoll.cli.flags.long_run import chosen
     from plimsoll.cli.flags.taking_part import taking_part
     from plimsoll.cli.progress import ProgressLine, listening
-    from plimsoll.cli.run.verb import pairs
-    from plimsoll.plans.load import Choices
     from plimsoll.verbs.capacity import capacity as find
 
-    choices = Choices(
-        background=True,
-        runs=runs,
-        env=pairs(env or [], "--env"),
-        variant=variant,
+    choices = replace(
+        chosen(runs, env, seed, threads, isolate, variant, probe),
         users_at_1x=users_at_1x,
         arrival_process=arrival_process,
-        seed=seed,
-        threads=threads,
-        isolate=isolate,
         awake=awake,
-        probes=tuple(probe or ()),
     )
     options = {
         "width": width,

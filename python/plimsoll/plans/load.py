@@ -94,6 +94,7 @@ class Plan:
     remedy: str | None = None
 
 
+_DEFAULTS = CapacityOptions()
 # An experiment judges its run itself: a script's threshold with abortOnFail must not end it.
 NO_THRESHOLDS: dict[str, Any] = {"thresholds": {}}
 # Options of the script that bound its load, which the run directory shall tell.
@@ -104,7 +105,7 @@ def plan_of(
     source: str | Path | Study,
     choices: Choices,
     function: str | None = None,
-    options: CapacityOptions = CapacityOptions(),  # noqa: B008  # it is frozen
+    options: CapacityOptions = _DEFAULTS,
 ) -> Plan:
     """The plan for a study file, a Study or a script, of which `function` alone is called where it is given; `options`
     are those of a search. Raises InputError for what is wrong in any of them."""

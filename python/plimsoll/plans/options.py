@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,8 @@ from plimsoll.errors import InputError, InputErrors
 from plimsoll.study import Study
 from plimsoll.study.experiments import Chosen, first_of
 
-# Keys that bound the same thing: one that is given replaces all of the study's. Of a mapping the given names do.
-TOGETHER: Sequence[frozenset[str]] = (frozenset({"max_users", "max_rate"}),)
-MERGED = "budgets"
+# Both bound the search: one that is given replaces both of the study's. Of budgets the given names do.
+BOUNDS, MERGED = frozenset({"max_users", "max_rate"}), "budgets"
 
 
 def options_of(kind: type[Chosen], name: str, source: Study | Path, given: Mapping[str, Any]) -> Chosen:
@@ -25,9 +24,8 @@ def options_of(kind: type[Chosen], name: str, source: Study | Path, given: Mappi
         found = first_of(kind, source.experiments)
         own = found.model_dump(exclude_unset=True) if found is not None else {}
     told = {key: value for key, value in given.items() if value is not None}
-    for keys in TOGETHER:
-        if keys & told.keys():
-            own = {key: value for key, value in own.items() if key not in keys}
+    if BOUNDS & told.keys():
+        own = {key: value for key, value in own.items() if key not in BOUNDS}
     if MERGED in told:
         told[MERGED] = {**own.get(MERGED, {}), **told[MERGED]}
     try:

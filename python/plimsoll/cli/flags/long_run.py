@@ -1,4 +1,4 @@
-"""The choices that the flags of hold, grow and drain make."""
+"""The choices that the flags of capacity, hold, grow and drain make alike."""
 
 from __future__ import annotations
 
