@@ -182,3 +182,32 @@ def test_secret_sources_are_read_as_the_engine_does(tmp_path) -> None:
     ]
     assert values_of_sources(flags) == ["from = file", "two", "from = file", "two", "v1", "v=2"]
     assert values_of_sources(["file=/does/not/exist", "file=/dev/zero", "vault=x=y,", "", "mock="]) == ["y"]
+
+
+@pytest.mark.parametrize("secret", ['hello "world" 99x', 'pä"ss<w>&o\\rd 1', "Grün-geheim77", "Zq9Xk7-plm2"])
+def test_a_declared_secret_is_hidden_whichever_of_its_bytes_a_url_encodes(secret: str) -> None:
+    redactor = Redactor(declared=[secret])
+    data = secret.encode()
+    every = "".join(f"%{byte:02x}" for byte in data)
+    all_but_quotes = "".join(chr(byte) if 0x20 < byte < 0x7F else f"%{byte:02X}" for byte in data)
+    each_second = "".join(f"%{byte:02X}" if at % 2 else quote(bytes([byte])) for at, byte in enumerate(data))
+    for form in (every, all_but_quotes, each_second):
+        assert redactor.text(f"http://a/?x={form}&z=1%20") == "http://a/?x=***&z=1%20", form
+        assert redactor.text(f"http://a/?x={quote(form)}&z=1") == "http://a/?x=***&z=1", form
+    assert all_but_quotes in redactor.known  # the engine, which has the forms alone, writes it like this
+
+
+def test_what_is_encoded_and_no_secret_stays_as_it_is() -> None:
+    text = "http://a/?x=100%25%zz%F&y=\udcff%e4"
+    assert Redactor(declared=["planted-secret"]).text(text) == text
+
+
+@pytest.mark.parametrize("before", [65_520, 65_530, 65_535, 65_536, 131_065])
+def test_a_text_is_never_cut_within_a_secret(before: int) -> None:
+    secret = "tk-Envi-ron-7788"
+    redactor = Redactor(declared=[secret, "ron-7788-and-more"])
+    text, shown = "x" * before + secret + "y" * 70_000, ""
+    while len(text) > 65_536:
+        end = redactor.cut(text[:65_536])
+        shown, text = shown + redactor.text(text[:end]), text[end:]
+    assert shown + redactor.text(text) == "x" * before + "***" + "y" * 70_000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import subprocess
 import threading
@@ -110,15 +111,22 @@ class Command:
         counted. Always read on, or the command would block."""
         pipe = self._process.stdout
         assert pipe is not None
+        begun = ""  # of a line that goes on
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
         with pipe, output or nullcontext():
-            while line := pipe.readline(_LONGEST_LINE):
+            while piece := pipe.readline(_LONGEST_LINE):
+                line = begun + decoder.decode(piece)
+                end = len(line) if line.endswith("\n") else self._redactor.cut(line)
+                line, begun = line[:end], line[end:]
                 if not self._is_kept(line, output):
                     self.lost_lines += 1
+            if begun and not self._is_kept(begun, output):
+                self.lost_lines += 1
 
-    def _is_kept(self, line: bytes, output: IO[bytes] | None) -> bool:
+    def _is_kept(self, line: str, output: IO[bytes] | None) -> bool:
         with suppress(OSError, ValueError):
             if output is not None and output.tell() < _LARGEST_LOG_BYTES:
-                clean = self._redactor.text(line.decode("utf-8", "replace")).encode()
+                clean = self._redactor.text(line).encode()
                 return output.write(clean) == len(clean)
         return False
 

@@ -83,7 +83,8 @@ def standstills(seconds: Sequence[LivedSecond], end_s: float | None = None) -> l
             continue
         during = [each for each in seconds[place:] if each.second < one.second + max(1.0, length_s)]
         if sum(each.cpu_s for each in during) >= OF_THE_GAP * length_s:
-            continue  # it computed
+            lived_to = one.second + length_s  # it computed; the seconds that the gap reached into tell it again
+            continue
         if end_s is not None:
             length_s = min(length_s, end_s - one.second)
         found.append(Standstill(one.second, length_s, _cause(one)))

@@ -17,23 +17,30 @@ from urllib.parse import quote, quote_plus
 SHORTEST_IN_BASE64 = 8  # digits; fewer may stand anywhere by chance
 _LONG_LINE = 8
 _HEX = re.compile(r"%[0-9A-F]{2}")
+_SEEN = "".join(map(chr, range(0x21, 0x7F)))  # all of ASCII that a URL may hold unencoded, as some write it
+_SAFE = ("", "/", "/:@!$&'()*,;=+", _SEEN, _SEEN.replace("%", ""), _SEEN.translate(dict.fromkeys(map(ord, '"#<>%'))))
 _URL_SAFE = str.maketrans("+/", "-_")
 
 
 def forms_of(value: str) -> set[str]:
-    """All forms of that value, itself among them; of several lines also each line, as logs are read by lines."""
+    """All forms of that value and of its parts."""
+    return {form for part in parts_of(value) for form in _forms(part)}
+
+
+def parts_of(value: str) -> set[str]:
+    """The value, also without space around it; of several lines also each line, as logs are read by lines."""
     parts = {value, value.strip()}
     if "\n" in value:
         lines = (line.strip() for line in value.splitlines())
         parts |= {line for line in lines if len(line) >= _LONG_LINE and not line.startswith("-----")}
-    return {form for part in parts if part for form in _forms(part)}
+    return parts - {""}
 
 
 def _forms(value: str) -> Iterator[str]:
     yield from (value, html.escape(value), html.escape(value, quote=False))
-    data = _bytes_of(value)
+    data = bytes_of(value)
     yield data.decode("utf-8", "replace")  # as scripts have it
-    for encoded in (quote(data, safe=""), quote(data), quote_plus(data), quote(data, safe="/:@!$&'()*,;=+")):
+    for encoded in (quote_plus(data), *(quote(data, safe=safe) for safe in _SAFE)):
         for form in (encoded, _HEX.sub(lambda found: found[0].lower(), encoded)):
             yield from (form, form.replace("%", "%25"))
     for is_ascii in (True, False):
@@ -43,7 +50,7 @@ def _forms(value: str) -> Iterator[str]:
     yield from _in_base64(data)
 
 
-def _bytes_of(value: str) -> bytes:
+def bytes_of(value: str) -> bytes:
     """A text as bytes: of a command line or variable those that it had, also where they are not UTF-8."""
     try:
         return value.encode("utf-8", "surrogateescape")

@@ -24,7 +24,7 @@ from contextlib import suppress
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from plimsoll.study.secrets.forms import forms_of
+from plimsoll.study.secrets.forms import bytes_of, forms_of, parts_of
 from plimsoll.study.secrets.in_commands import hide_in_command, secrets_of_command, values_of_cookies
 from plimsoll.study.secrets.in_text import (
     hide_in_message,
@@ -34,6 +34,7 @@ from plimsoll.study.secrets.in_text import (
     urls_with_user,
 )
 from plimsoll.study.secrets.names import HIDDEN, is_secret_key, is_secret_name, may_be_secret_variable
+from plimsoll.study.secrets.percent_encoded import hide_encoded
 
 __all__ = ["HIDDEN", "Redactor", "is_secret_key", "redact"]
 
@@ -67,6 +68,8 @@ class Redactor:
         values = {value for value in {*secret_values, *declared} if len(value) >= _SHORTEST_SECRET}
         forms = {form for value in values for form in forms_of(value) if len(form) >= _SHORTEST_SECRET}
         self.known = tuple(sorted(forms - {HIDDEN}, key=lambda form: (-len(form), form)))
+        meant = {part for value in values for part in parts_of(value) if len(part) >= _SHORTEST_SECRET} - {HIDDEN}
+        self._meant = sorted(map(bytes_of, meant), key=len, reverse=True)
         short = sorted((value for value in declared if _SHORTEST_DECLARED <= len(value) < _SHORTEST_SECRET), key=len)
         words = "|".join(map(re.escape, reversed(short)))
         self._words = re.compile(rf"(?<![A-Za-z0-9])(?:{words})(?![A-Za-z0-9])") if words else None
@@ -85,6 +88,17 @@ class Redactor:
     def text(self, text: str) -> str:
         """The text without secrets."""
         return hide_in_text(self._without_known(text))
+
+    def cut(self, text: str) -> int:
+        """Where a text that goes on may be cut in two, so that no known secret is: what is behind it belongs to what
+        follows."""
+        longest = max(map(len, self.known), default=0)
+        place = max(0, len(text) - longest)
+        for form in self.known:  # the longest first: a shorter one may lie across the place that it left
+            start = text.find(form, max(0, place - len(form) + 1))
+            if 0 <= start < place < start + len(form):
+                place = start
+        return place
 
     def tag(self, name: str, value: str) -> str:
         """The value of a tag of that name without secrets."""
@@ -122,6 +136,8 @@ class Redactor:
         for form in self.known:
             if form in text:
                 text = text.replace(form, HIDDEN)
+        if self._meant and "%" in text:
+            text = hide_encoded(text, self._meant, HIDDEN)
         return self._words.sub(HIDDEN, text) if self._words is not None else text
 
     def _data(self, value: Any, hide_all: bool, mappings: frozenset[str] = _HIDDEN_MAPPINGS) -> Any:

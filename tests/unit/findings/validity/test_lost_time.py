@@ -102,3 +102,10 @@ def test_a_warm_up_of_a_trial_is_told_too() -> None:
     assert found.sound and found.generator["notes"] == [] and found.generator["stood_still_s"] == 0
     [told] = notes(snapshots, generator=found.generator)
     assert "stood still for 4.0 s from second 2" in told and told.endswith("Not in what decides the answer.")
+
+
+def test_a_script_that_computes_for_seconds_did_not_stand_still() -> None:
+    computed = {"lag_max_ms": 1990.0, "cpu_s": 2.0, "longest_turn_ms": 2000.0}
+    told = seconds(3, s1=computed, s2={"lag_max_ms": 0.0, "cpu_s": 0.0003, "longest_turn_ms": 0.0})
+    told[2] = Snapshot(2, planned=0, started=0, done=0, generator=told[2].generator)
+    assert notes(told) == []
