@@ -2,6 +2,10 @@
 
 Each verdict at a level is an exact test (stats/estimates/objective_test.py), wrong with a probability of at most 1%
 each way. A target may miss its objectives for one idle user and yet carry many.
+
+Where unfinished work grew all the while, requests share one queue, so that even all of them are worth hardly one
+independent value. But then each request takes longer than the one before for as long as the load lasts: a limit that
+the values of such a level miss is missed there, as surely as the level is not carried (experiments/steps/judge.py).
 """
 
 from __future__ import annotations
@@ -9,6 +13,8 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from typing import Any
 
 from plimsoll.findings.capacity.sustainable import bounds_of_verdicts
@@ -25,6 +31,7 @@ VERDICTS = {"met": "met", "violated": "failed", "undecided": "undecided"}
 NO_ANSWER = "no request was answered"
 _HOLD_IT = "plimsoll hold"
 _SAME_LEVEL = 1e-9
+MOSTLY = 0.5  # of the arrivals that were not done, for them to be what waits at the end
 
 
 def judge_objectives(
@@ -45,9 +52,16 @@ def judge_objectives(
         return []
     levels, names = _collect(wanted, steps, snapshots)
     early = {float(step["level"]) for step in steps if step.get("step_kind") == "expected"}
+    growing = _growing(steps)
     return [
         _entry(
-            objective, {level: watch.samples[place] for level, watch in levels.items()}, reference, unit, names, early
+            objective,
+            {level: watch.samples[place] for level, watch in levels.items()},
+            reference,
+            unit,
+            names,
+            early,
+            growing,
         )
         for place, objective in enumerate(wanted)
     ]
@@ -70,6 +84,22 @@ def _collect(
     return found, names
 
 
+def _growing(steps: Sequence[Step]) -> set[float]:
+    """Levels that were not carried and in all of whose steps unfinished work grew, by what came and was not done."""
+
+    def grew(step: Step) -> bool:
+        missing = (step.get("planned_per_s") or 0.0) - (step.get("done_per_s") or 0.0)
+        left = (step.get("backlog_end") or 0.0) + (step.get("in_flight_end") or 0.0)
+        not_carried = step.get("verdict") == "bad" and not step.get("disturbed")
+        return not_carried and missing > 0 and left >= MOSTLY * missing * (step["end_s"] - step["measured_from_s"])
+
+    all_of: dict[float, bool] = {}
+    for step in steps:
+        level = float(step["level"])
+        all_of[level] = all_of.get(level, True) and grew(step)
+    return {level for level, all_grew in all_of.items() if all_grew}
+
+
 def _level_at(steps: Sequence[Step], second: int) -> float | None:
     for step in steps:
         if step["measured_from_s"] <= second < step["end_s"]:
@@ -84,10 +114,14 @@ def _entry(
     unit: str,
     names: Iterable[str],
     early: Iterable[float],
+    growing: AbstractSet[float],
 ) -> dict[str, Any]:
     """`early`: levels at which a step may have ended as soon as its objectives were decided, which is a first look at
-    half the error; the other half is left for this one."""
+    half the error; the other half is left for this one. `growing`: levels at which unfinished work grew."""
     judged = {level: levels[level].judged(ERROR / 2 if level in early else ERROR) for level in sorted(levels)}
+    judged |= {
+        level: _while_it_grows(objective.limit, levels[level], judged[level]) for level in growing & judged.keys()
+    }
     verdicts = [_at_level(objective.limit, level, levels[level], one) for level, one in judged.items()]
     met_up_to, failed_from = bounds_of_verdicts(verdicts)
     subject = {"request": objective.request} if objective.request else {"operation": objective.operation}
@@ -103,6 +137,13 @@ def _entry(
     if _is_unmatched(objective, levels):
         entry |= {"unmatched": True, "words": no_data_words(objective, names)}
     return entry
+
+
+def _while_it_grows(limit: Limit, samples: Samples, judged: Judged) -> Judged:
+    """The verdict at a level at which response times grow as long as it is held."""
+    value = samples.value if limit.unit == "ms" else None
+    over = value is not None and not limit.is_met_by(value)
+    return replace(judged, verdict="violated", times_longer=1.0) if over and judged.verdict == "undecided" else judged
 
 
 def _is_unmatched(objective: Wanted, levels: Mapping[float, Samples]) -> bool:

@@ -121,6 +121,32 @@ def test_a_lower_level_that_was_disturbed_does_not_fail_one_that_was_held_and_ke
     assert found(900.0)["verdict"] == "failed"
 
 
+def overloaded(left: int, verdict: str = "bad") -> dict[str, Any]:
+    """10 seconds in which 80/s came and 60/s were done, so that 200 more should be waiting."""
+    told = {"planned_per_s": 80.0, "done_per_s": 60.0, "backlog_end": left, "in_flight_end": 0}
+    return step(4.0, 10, 20, verdict=verdict) | told
+
+
+def times_of_a_queue_that_grows() -> list[Snapshot]:
+    calm = [second(at, [20.0] * 20) for at in range(10)]
+    return [*calm, *(second(at, [20.0 + 400 * (at - 9)] * 60) for at in range(10, 20))]
+
+
+def test_a_limit_that_a_growing_queue_has_passed_is_missed_however_alike_its_requests_are() -> None:
+    def found(objective: str, over: dict[str, Any], reference: float) -> dict[str, Any]:
+        steps = [step(1.0, 0, 10), over]
+        return judge_objectives(
+            [{"objective": objective}], steps, times_of_a_queue_that_grows(), reference, "multiple"
+        )[0]
+
+    missed = found("p95<500ms", overloaded(200), 4.0)
+    assert (missed["verdict"], missed["failed_from"], missed["needs"]) == ("failed", 4.0, None)
+    assert found("p95<500ms", overloaded(200, "undecided"), 4.0)["verdict"] == "undecided", "it may not grow on"
+    assert found("p95<500ms", overloaded(0), 4.0)["verdict"] == "undecided", "nothing waits: the load was refused"
+    assert found("p95<9000ms", overloaded(200), 4.0)["verdict"] != "failed", "not missed yet"
+    assert found("error_rate<=1%", overloaded(200), 4.0)["verdict"] != "failed"
+
+
 def line(objective: str, met: float | None, failed: float | None, verdict: str = "met") -> dict[str, Any]:
     return {"objective": objective, "operation": "detail", "met_up_to": met, "failed_from": failed, "verdict": verdict}
 
