@@ -82,9 +82,11 @@ def how_far_finding(
     if cores is not None:
         asked += _on_cores(cores, resources, missing, kept_apart)
     if not budgets and cores is None:
-        if main["capacity"]["bad"] is not None or not resources or overload_of(main) is not None:
+        # Of one level alone, what the host does without any load would pass for demand.
+        resource = next((one for one in resources if len(one.used) > 1), None)
+        if main["capacity"]["bad"] is not None or resource is None or overload_of(main) is not None:
             return None
-        asked = [reach_of(resources[0], resources[0].ceiling, f"the whole of {resources[0].where}")]
+        asked = [reach_of(resource, resource.ceiling, f"the whole of {resource.where}")]
     first = min(asked, key=lambda one: one.per_s, default=None)
     unit = main["capacity"]["unit"]
     rests_on = [evidence_of(one.resource, unit) for one in asked] or [of_steps(main["steps"], unit)]

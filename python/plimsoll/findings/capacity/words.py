@@ -36,7 +36,7 @@ WAITED_FOR = {
     "dependency": "it waits for {where}",
     "network": "the {where}, which is full",
     "slow_reader": "{where}",
-    "lock": "{where}, which most threads wait for",
+    "lock": "{where}, which most of the work under way waits for",
     "database_lock": "{where}, which sessions wait for",
     "database_statement": "{where}, which takes most of the database's time",
     "generator": "{where}, and not the target",

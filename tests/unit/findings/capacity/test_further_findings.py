@@ -24,6 +24,12 @@ def test_a_run_that_was_never_saturated_names_where_its_resources_end_in_order()
     assert "app" in words and "would be full first" in words and "the host's 4 cores would stop it" in words
 
 
+def test_one_level_alone_tells_no_demand_as_what_the_host_does_anyway_would_pass_for_it():
+    asked = ("How far would it go?", "What would stop it next?")
+    assert not set(asked) & set(by_question(further_findings(*run_of(LOADS[:1]), same_host=True)))
+    assert set(asked) <= set(by_question(further_findings(*run_of(LOADS[:2]), same_host=True)))
+
+
 @pytest.mark.parametrize(
     ("cores", "words"),
     [
