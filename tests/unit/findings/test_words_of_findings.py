@@ -255,7 +255,9 @@ def test_a_load_that_was_not_tried_is_not_said_to_be_too_much(
         (120.0, None, "Whether it carries the expected 200 users was not decided."),
         (120.0, 150.0, "That is 40% less than the expected 200 users: it will not carry them."),
         (None, 150.0, "It will not carry the expected 200 users."),
-        (250.0, None, "That is 25% more than the expected 200 users."),
+        (250.0, None, "That is at least 25% more than the expected 200 users."),
+        (200.0, None, "That is at least the expected 200 users."),
+        (250.0, 300.0, "That is 25% more than the expected 200 users."),
     ],
 )
 def test_what_is_said_of_the_expected_load(good: float | None, bad: float | None, said: str) -> None:

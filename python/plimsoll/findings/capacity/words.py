@@ -71,7 +71,7 @@ def answer(result: Mapping[str, Any], finding: Mapping[str, Any]) -> str:
     parts.extend(slowed_words(result))
     parts.extend(dearer_words((finding.get("capacity") or {}).get("dearer")))
     parts.extend(what_stops_it(finding["limited_by"], result["bad"]))
-    parts.extend(_headroom_words(finding["headroom"], finding.get("sustainable"), result["good"]))
+    parts.extend(_headroom_words(finding["headroom"], finding.get("sustainable"), result["good"], result["bad"]))
     return " ".join(parts)
 
 
@@ -240,10 +240,17 @@ def headroom_of(expected_users: float | None, good: float | None, bad: float | N
     }
 
 
+LEAST_TOLD = 0.005  # of a headroom, as a percentage without a fraction
+
+
 def _headroom_words(
-    headroom: Mapping[str, Any] | None, sustainable: Mapping[str, Any] | None, good: float | None
+    headroom: Mapping[str, Any] | None,
+    sustainable: Mapping[str, Any] | None,
+    good: float | None,
+    bad: float | None,
 ) -> list[str]:
-    """Of the capacity `good`, or, where an objective fails below it, of the sustainable load."""
+    """Of the capacity `good`, which is a least where no level is `bad`, or, where an objective fails below it, of the
+    sustainable load."""
     if not headroom:
         return []
     expected, ratio = number(headroom["expected_users"]), headroom["ratio"]
@@ -256,7 +263,10 @@ def _headroom_words(
         return [f"Whether {what} the expected {expected} users was not decided."]
     that = "The sustainable load is" if lowered else "That is"
     if ratio is not None and ratio >= 0:
-        return [f"{that} {ratio:.0%} more than the expected {expected} users."]
+        least = bad is None and not lowered
+        if least and ratio < LEAST_TOLD:
+            return [f"That is at least the expected {expected} users."]
+        return [f"{that} {'at least ' if least else ''}{ratio:.0%} more than the expected {expected} users."]
     will_not = "it will not meet the objectives there" if lowered else "it will not carry them"
     if ratio is None and lowered and not found.get("unmatched"):
         return [f"It will not meet the objectives at the expected {expected} users."]
