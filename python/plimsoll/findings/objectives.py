@@ -3,9 +3,10 @@
 Each verdict at a level is an exact test (stats/estimates/objective_test.py), wrong with a probability of at most 1%
 each way. A target may miss its objectives for one idle user and yet carry many.
 
-Where unfinished work grew all the while, requests share one queue, so that even all of them are worth hardly one
-independent value. But then each request takes longer than the one before for as long as the load lasts: a limit that
-the values of such a level miss is missed there, as surely as the level is not carried (experiments/steps/judge.py).
+Where unfinished work of an open load grew all the while, requests share one queue, so that even all of them are worth
+hardly one independent value. But then each request takes longer than the one before for as long as the load lasts: a
+limit that the values of such a level miss is missed there, as surely as the level is not carried
+(experiments/steps/judge.py).
 """
 
 from __future__ import annotations
@@ -40,8 +41,10 @@ def judge_objectives(
     snapshots: Iterable[Snapshot],
     reference: float | None,
     unit: str = "users",
+    is_open: bool = False,
 ) -> list[dict[str, Any]]:
-    """One entry per objective; `reference`: the level that decides (expected load, else the capacity).
+    """One entry per objective; `reference`: the level that decides (expected load, else the capacity); `is_open`:
+    whether arrivals come however long answers take.
 
     Each entry: operation or request, objective, unit ("ms" or "ratio", of the values and intervals in verdicts),
     verdict ("met", "failed", "undecided"), met_up_to (also as met_up_to_users if that is the unit), failed_from, words,
@@ -52,7 +55,7 @@ def judge_objectives(
         return []
     levels, names = _collect(wanted, steps, snapshots)
     early = {float(step["level"]) for step in steps if step.get("step_kind") == "expected"}
-    growing = _growing(steps)
+    growing = _growing(steps) if is_open else set[float]()
     return [
         _entry(
             objective,

@@ -250,6 +250,17 @@ def test_logs_hold_no_secrets(tmp_path):
     assert secret not in (tmp_path / "logs/reset.log").read_text()
 
 
+def test_a_log_of_one_endless_line_holds_no_secrets_and_all_the_rest(tmp_path):
+    befores = (100, 65_530, 65_535, 70_000, 131_065)
+    pieces = "; ".join(f"head -c {count} /dev/zero | tr '\\0' x; printf %s \"$API_TOKEN\"" for count in befores)
+    with control(
+        tmp_path, environment={"API_TOKEN": "tk-Envi-ron-7788"}, reset=f"{pieces}; printf 'end\\303'"
+    ) as target:
+        target.reset()
+    log = (tmp_path / "logs" / "reset.log").read_text()
+    assert log == "".join("x" * count + "***" for count in befores) + "end\ufffd"
+
+
 def test_a_target_without_commands_is_taken_to_run_already(tmp_path):
     with control(tmp_path) as target:
         assert target.pid is None

@@ -120,6 +120,7 @@ class Command:
                 line, begun = line[:end], line[end:]
                 if not self._is_kept(line, output):
                     self.lost_lines += 1
+            begun += decoder.decode(b"", final=True)
             if begun and not self._is_kept(begun, output):
                 self.lost_lines += 1
 

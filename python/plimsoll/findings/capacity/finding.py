@@ -96,7 +96,8 @@ def capacity_findings(
     answered = not failed and _has_bound(facts)
     volume = data_volume_facts(steps, means)
     made = [step for step in steps if not step.get("capped") or step["verdict"] == "good"]
-    judged = objectives_within(judge_objectives(objectives, made, snapshots, reference, facts["unit"]), steps)
+    judged = judge_objectives(objectives, made, snapshots, reference, facts["unit"], facts["open"])
+    judged = objectives_within(judged, steps)
     capacity = _capacity(facts, steps, means, per_level)
     finding: dict[str, Any] = {
         "schema": SCHEMA,

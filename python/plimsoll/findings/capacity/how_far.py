@@ -82,8 +82,7 @@ def how_far_finding(
     if cores is not None:
         asked += _on_cores(cores, resources, missing, kept_apart)
     if not budgets and cores is None:
-        # Of one level alone, what the host does without any load would pass for demand.
-        resource = next((one for one in resources if len(one.used) > 1), None)
+        resource = next((one for one in resources if not one.is_of_one_level), None)
         if main["capacity"]["bad"] is not None or resource is None or overload_of(main) is not None:
             return None
         asked = [reach_of(resource, resource.ceiling, f"the whole of {resource.where}")]

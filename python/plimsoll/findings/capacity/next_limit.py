@@ -78,17 +78,14 @@ def next_limit_finding(
 
 def _rises(one: Reaching) -> bool:
     """Whether its use rose with throughput beyond chance: then there is a throughput at which it is surely full. With
-    two levels nobody can tell, and the answer says on what it rests; with one, what the host does without any load
-    would pass for demand."""
-    if len(one.resource.used) < 2:
-        return False
-    return one.curve is None or one.curve.interval[1] is not None
+    two levels nobody can tell, and the answer says on what it rests."""
+    return not one.resource.is_of_one_level and (one.curve is None or one.curve.interval[1] is not None)
 
 
 def _flat_words(one: Reaching) -> str:
-    used = max(one.resource.used) / one.resource.ceiling
-    if len(one.resource.used) < 2:
+    if one.resource.is_of_one_level:
         return f"{_capital(one.resource.where)} is left out: its use was seen at one level alone."
+    used = max(one.resource.used) / one.resource.ceiling
     return (
         f"{_capital(one.resource.where)} is left out: its use, {used:.0%} at most, rose no more than chance explains."
     )

@@ -56,6 +56,11 @@ class Resource:
         return "ratio" if self.name.startswith("disk") else "cores"
 
     @property
+    def is_of_one_level(self) -> bool:
+        """Whether it was seen at one level alone: what the host does without any load would pass for demand."""
+        return len(self.used) < 2
+
+    @property
     def demand_s(self) -> float:
         """Seconds of the whole resource per operation at the highest throughput."""
         return self.used[-1] / self.ceiling / self.per_s[-1]

@@ -26,6 +26,7 @@ KEPT_UP = 0.9
 GENERATOR_LIMITED = "the generator may have been the limit"
 OTHERS_TOOK = "others took CPU time of its host"
 KIND_WORDS = {"cpu": "CPU", "disk": "disk", "memory": "memory", "resource": "utilisation"}
+LEAST_HEADROOM = 0.005  # that is told: a percentage without a fraction
 WAITED_FOR = {
     "cpu_quota": "the {where}",
     "memory_limit": "the {where}",
@@ -240,9 +241,6 @@ def headroom_of(expected_users: float | None, good: float | None, bad: float | N
     }
 
 
-LEAST_TOLD = 0.005  # of a headroom, as a percentage without a fraction
-
-
 def _headroom_words(
     headroom: Mapping[str, Any] | None,
     sustainable: Mapping[str, Any] | None,
@@ -264,7 +262,7 @@ def _headroom_words(
     that = "The sustainable load is" if lowered else "That is"
     if ratio is not None and ratio >= 0:
         least = bad is None and not lowered
-        if least and ratio < LEAST_TOLD:
+        if least and ratio < LEAST_HEADROOM:
             return [f"That is at least the expected {expected} users."]
         return [f"{that} {'at least ' if least else ''}{ratio:.0%} more than the expected {expected} users."]
     will_not = "it will not meet the objectives there" if lowered else "it will not carry them"

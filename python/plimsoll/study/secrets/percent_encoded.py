@@ -27,7 +27,8 @@ def hide_encoded(text: str, secrets: Sequence[bytes], shown: str) -> str:
 
 def _places(data: bytes, secrets: Sequence[bytes]) -> Iterator[tuple[int, int]]:
     """Where each begins and ends in the text's bytes."""
-    seen, offsets = data, list(range(len(data) + 1))
+    seen = data
+    offsets: Sequence[int] = range(len(data) + 1)
     for _ in range(TIMES):
         if not _ENCODED.search(seen):
             return

@@ -133,11 +133,9 @@ def times_of_a_queue_that_grows() -> list[Snapshot]:
 
 
 def test_a_limit_that_a_growing_queue_has_passed_is_missed_however_alike_its_requests_are() -> None:
-    def found(objective: str, over: dict[str, Any], reference: float) -> dict[str, Any]:
-        steps = [step(1.0, 0, 10), over]
-        return judge_objectives(
-            [{"objective": objective}], steps, times_of_a_queue_that_grows(), reference, "multiple"
-        )[0]
+    def found(objective: str, over: dict[str, Any], reference: float, is_open: bool = True) -> dict[str, Any]:
+        steps, times = [step(1.0, 0, 10), over], times_of_a_queue_that_grows()
+        return judge_objectives([{"objective": objective}], steps, times, reference, "multiple", is_open)[0]
 
     missed = found("p95<500ms", overloaded(200), 4.0)
     assert (missed["verdict"], missed["failed_from"], missed["needs"]) == ("failed", 4.0, None)
@@ -145,6 +143,9 @@ def test_a_limit_that_a_growing_queue_has_passed_is_missed_however_alike_its_req
     assert found("p95<500ms", overloaded(0), 4.0)["verdict"] == "undecided", "nothing waits: the load was refused"
     assert found("p95<9000ms", overloaded(200), 4.0)["verdict"] != "failed", "not missed yet"
     assert found("error_rate<=1%", overloaded(200), 4.0)["verdict"] != "failed"
+    assert found("p95<500ms", overloaded(200), 4.0, is_open=False)["verdict"] == "undecided", (
+        "VUs wait, and no more come"
+    )
 
 
 def line(objective: str, met: float | None, failed: float | None, verdict: str = "met") -> dict[str, Any]:
