@@ -59,15 +59,20 @@ def bounds_of_verdicts(verdicts: Sequence[Mapping[str, Any]]) -> tuple[float | N
 def bounds_for_headroom(
     good: float | None, bad: float | None, objectives: Sequence[Mapping[str, Any]]
 ) -> tuple[float | None, float | None]:
-    """The bracket that headroom counts from: the capacity's, lowered by the objectives that failed at some level. One
-    that failed at every level it was decided at leaves no level that is good. So does one that matched nothing, as what
-    it asks is not known of any level."""
-    failing = [one for one in objectives if one["failed_from"] is not None]
+    """The bracket that headroom counts from: the capacity's, lowered by the objectives that failed at some level below
+    those that are not carried anyway. One that failed at every level it was decided at leaves no level that is good. So
+    does one that matched nothing, as what it asks is not known of any level."""
+    failing = [one for one in objectives if one["failed_from"] is not None and fails_below(one["failed_from"], bad)]
     if any(one["met_up_to"] is None for one in failing) or any(one.get("unmatched") for one in objectives):
         good = None
     elif good is not None:
         good = min([good, *(float(one["met_up_to"]) for one in failing)])
     return good, min([*([bad] if bad is not None else []), *map(_failed_from, failing)], default=None)
+
+
+def fails_below(failed_from: float, bad: float | None) -> bool:
+    """Whether an objective that fails from that level on says more than that `bad` is not carried."""
+    return bad is None or failed_from < bad
 
 
 def _words(found: Mapping[str, Any], good: float | None, bad: float | None, unit: str) -> str:

@@ -15,6 +15,7 @@ from plimsoll.findings.capacity.collapse import (
     recovery_words,
     slowed_words,
 )
+from plimsoll.findings.capacity.sustainable import fails_below
 from plimsoll.findings.limits.next_steps import steps_of
 from plimsoll.findings.resources import saw_target
 from plimsoll.findings.validity.foreign_work import OF_WHAT_WAS_LEFT
@@ -254,7 +255,9 @@ def _headroom_words(
     expected, ratio = number(headroom["expected_users"]), headroom["ratio"]
     found = sustainable or {}
     violated = found.get("violated_from")
-    lowered = violated is not None and good is not None and (violated <= good or found["level"] != good)
+    lowered = False
+    if violated is not None and good is not None and fails_below(violated, bad):
+        lowered = violated <= good or found["level"] != good
     lowered = lowered or bool(found.get("unmatched"))
     if headroom["carries"] is None:
         what = "it meets the objectives at" if lowered else "it carries"

@@ -190,6 +190,7 @@ def test_the_first_sentence_says_both_and_the_headroom_counts_the_lower() -> Non
 
 def test_an_objective_that_fails_at_all_levels_leaves_nothing_for_the_headroom() -> None:
     assert bounds_for_headroom(5000, 6000, [line("p95<1s", None, 100)]) == (None, 100)
+    assert bounds_for_headroom(5000, 6000, [line("p95<1s", 3000, 7000)]) == (5000, 6000), "7,000 is not carried anyway"
     assert bounds_for_headroom(5000, 6000, [line("p95<1s", 5500, None)]) == (5000, 6000)
 
 
