@@ -118,16 +118,19 @@ def step_rows(steps: Sequence[Step]) -> list[dict[str, Any]]:
 def objective_rows(objective: ObjectiveLine) -> list[dict[str, Any]]:
     """A row for every level at which the objective was judged, lowest first."""
     verdicts = sorted(objective.verdicts, key=lambda item: item.get("level") or 0)
-    return [
-        {
-            "level": wording.number(item.get("level")),
-            "value": _objective_value(item, objective.objective),
-            "samples": wording.number(item.get("samples")),
-            "key": str(item.get("verdict") or "unknown"),
-            "verdict": wording.verdict(item.get("verdict")),
-        }
-        for item in verdicts
-    ]
+    return [_objective_row(objective, item) for item in verdicts]
+
+
+def _objective_row(objective: ObjectiveLine, item: Mapping[str, Any]) -> dict[str, Any]:
+    seen, verdict = str(item.get("verdict") or "unknown"), objective_verdict(objective, item.get("level"))
+    by_higher = seen == "undecided" and verdict == "met"
+    return {
+        "level": wording.number(item.get("level")),
+        "value": _objective_value(item, objective.objective),
+        "samples": wording.number(item.get("samples")),
+        "key": verdict if by_higher else seen,
+        "verdict": f"{wording.verdict(verdict)}, as a higher level meets it" if by_higher else wording.verdict(seen),
+    }
 
 
 def _objective_value(item: Mapping[str, Any], objective: str) -> str:

@@ -6,6 +6,7 @@ import pytest
 
 from plimsoll.report import wording
 from plimsoll.report.finding_view import ObjectiveLine, objective_verdict
+from plimsoll.report.tables import objective_rows
 
 
 @pytest.mark.parametrize(
@@ -85,4 +86,8 @@ def test_what_is_undecided_at_a_level_is_met_where_a_higher_one_meets_it(
 ) -> None:
     """The report's first screen said met at 20 users, where a higher level met it, and its table undecided."""
     verdicts = [{"level": level, "verdict": one} for level, one in [(20, "undecided"), *above]]
-    assert objective_verdict(ObjectiveLine("a", "p95", "", "met", verdicts), 20) == verdict
+    line = ObjectiveLine("a", "p95", "", "met", verdicts)
+    assert objective_verdict(line, 20) == verdict
+    rows = {row["level"]: row for row in objective_rows(line)}
+    assert rows["20"]["key"] == verdict
+    assert ("higher level" in rows["20"]["verdict"]) == (verdict == "met")
