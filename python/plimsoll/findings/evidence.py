@@ -73,7 +73,9 @@ def as_data(found: Iterable[Evidence | None]) -> list[dict[str, Any]]:
 
 
 def of_steps(steps: Sequence[Mapping[str, Any]], unit: str, about: str = "", file: str = EVENTS) -> Evidence:
-    """Those steps together: how many, their levels, from the first measured second to the end of the last."""
+    """Those steps together: how many, their levels, from the first measured second to the end of the last; a step that
+    ended before anything of it was measured is no evidence."""
+    steps = [step for step in steps if not _measured_nothing(step)]
     if not steps:
         return Evidence(0, "steps", file, about)
     levels = [float(step["level"]) for step in steps]
@@ -89,6 +91,11 @@ def of_steps(steps: Sequence[Mapping[str, Any]], unit: str, about: str = "", fil
         (min(levels), max(levels)),
         unit,
     )
+
+
+def _measured_nothing(step: Mapping[str, Any]) -> bool:
+    begin, end = _known(step.get("measured_from_s")), _known(step.get("end_s"))
+    return begin is not None and end is not None and begin >= end
 
 
 def of_requests(count: float, step: Mapping[str, Any] | None, about: str = "") -> Evidence:

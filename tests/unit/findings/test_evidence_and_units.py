@@ -42,6 +42,10 @@ def capacity(**own: Any) -> dict[str, Any]:
             "Carried: 1 step at 168 users, 12 to 61 s of the run (events.jsonl).",
         ),
         (of_steps([], "users"), "0 steps (events.jsonl)."),
+        (  # the second was interrupted before anything of it was measured
+            of_steps([STEPS[0], {"level": 168, "measured_from_s": 72.5, "end_s": 72.5}], "users"),
+            "1 step at 100 users, 1 to 10 s of the run (events.jsonl).",
+        ),
         (of_seconds([5, 6, 9]), "3 seconds, 5 to 10 s of the run (series.jsonl.zst)."),
         (
             of_trials([{"level": 2.0, "source": "runs/a"}, {"level": 2.0, "source": "runs/b"}], "vus"),
