@@ -16,6 +16,8 @@ from plimsoll.words import ms_words
 
 IDLE_CORES = 0.002  # two ticks of the kernel's clock (10 ms each) in a trial of ten seconds: what idle processes show
 TIMES_LESS = 20.0
+# Ten ticks: where so much is due, none counted is no chance; where less is, a process that worked may show nothing.
+LEAST_CPU_MS = 100.0
 MOST_OF_IT, PART_OF_IT = 0.5, 0.05  # of a cell's CPU
 NAMED = "target.processes of the study"
 Trial = Mapping[str, Any]
@@ -96,6 +98,9 @@ class _Cell:
         self.ms = {label: sum(work.get(label, 0.0) for work in works) / len(works) for label in labels}
         self.whole = sum(self.ms.values())
         per_s = sum(float(trial["done_per_s"]) for trial in trials) / len(trials)
+        self._operations = sum(
+            float(trial["done_per_s"]) * (float(trial["end_s"]) - float(trial["measured_from_s"])) for trial in trials
+        )
         self._cores = {label: ms * per_s / 1000 for label, ms in self.ms.items()}
 
     def value(self, label: str) -> float:
@@ -105,5 +110,6 @@ class _Cell:
         """Processes that were read in both cells, did nothing here and worked there."""
         for label in self.ms.keys() & other.ms.keys():
             works = other.ms[label] >= TIMES_LESS * self.ms[label] and other._cores[label] > IDLE_CORES
-            if self._cores[label] < IDLE_CORES and works and other.ms[label] >= PART_OF_IT * other.whole:
+            is_due = other.ms[label] * self._operations >= LEAST_CPU_MS and other.ms[label] >= PART_OF_IT * other.whole
+            if self._cores[label] < IDLE_CORES and works and is_due:
                 yield label

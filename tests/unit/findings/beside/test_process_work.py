@@ -156,6 +156,18 @@ def test_a_process_that_did_nothing_for_one_arm_is_not_seen_and_never_cheaper(tm
         assert "name it in target.processes" in found["work_unknown"][0]["because"]
 
 
+def test_a_process_of_which_less_was_due_than_its_clock_shows_is_not_called_idle(tmp_path: Path) -> None:
+    """Seen in a sweep of 2 s at 10/s: "target did nothing (0 ms of CPU), so another process did its work", where one
+    tick of the kernel's clock was due."""
+
+    def ticks(variant: str, level: float) -> dict[str, float]:
+        return {"shop": 0.5 * 10 / (100 * level) if variant == "a" else 0.0}  # 0.5 ms for each of 10/s
+
+    short = {"measured_from_s": 1, "end_s": 3, "done_per_s": 10.0, "requests": 20}
+    [found] = findings_beside(run_of(tmp_path, ticks, **short), [main_of()])
+    assert found["work_unknown"] == [] and "did nothing" not in found["answer"]
+
+
 def test_a_lesser_process_that_one_arm_does_not_use_is_told_and_the_whole_is_compared(tmp_path: Path) -> None:
     def without_accounts(variant: str, level: float) -> dict[str, float]:
         return {"forum": 2.0, "accounts": 1.0 if variant == "a" else 0.0}
