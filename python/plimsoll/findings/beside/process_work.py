@@ -11,6 +11,7 @@ of its pairs (stats/comparison/log_ratio.py).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from statistics import geometric_mean
 from typing import TYPE_CHECKING, Any
 
 from plimsoll.findings.beside.held_windows import cell_words
@@ -119,12 +120,13 @@ def _cell(words: str, variant: str, level: float, works: Sequence[Mapping[str, f
     """Means over the trials, the process with most CPU first."""
     labels = dict.fromkeys(label for work in works for label in work)
     values = {label: [work.get(label, 0.0) for work in works] for label in labels}
-    whole = sum(sum(seen) for seen in values.values()) / len(works)
+    together = [sum(work.values()) for work in works]
+    whole = sum(together) / len(works)
     found: list[dict[str, Any]] = [
         {
             "process": label,
             "cpu_ms": sum(seen) / len(seen),
-            "interval_ms": mean_interval(seen, ALPHA) if len(seen) >= FEWEST_TRIALS else None,
+            "interval_ms": _interval(seen),
             "share": sum(seen) / len(seen) / whole if whole else 0.0,
         }
         for label, seen in values.items()
@@ -136,8 +138,13 @@ def _cell(words: str, variant: str, level: float, works: Sequence[Mapping[str, f
         "variant": variant,
         "trials": len(works),
         "cpu_ms": whole,
+        "interval_ms": _interval(together),
         "processes": found,
     }
+
+
+def _interval(values: Sequence[float]) -> tuple[float, float] | None:
+    return mean_interval(values, ALPHA) if len(values) >= FEWEST_TRIALS else None
 
 
 def _changes(plan: Mapping[str, Any], trials: Sequence[Trial]) -> Iterator[dict[str, Any]]:
@@ -176,8 +183,8 @@ def _change(pairs: Sequence[tuple[float, float]]) -> dict[str, Any] | None:
     ratio = paired_log_ratio(first, second)
     assert ratio is not None
     return {
-        "a_ms": sum(first) / len(first),
-        "b_ms": sum(second) / len(second),
+        "a_ms": geometric_mean(first),  # b_ms ÷ a_ms is the ratio
+        "b_ms": geometric_mean(second),
         "ratio": ratio.ratio,
         "interval": list(ratio.interval(ALPHA)),
         "pairs": len(kept),
@@ -190,13 +197,23 @@ def _answer(cells: Sequence[Cell], changes: Sequence[Mapping[str, Any]], is_part
     shown = [one for one in most["processes"] if one["share"] >= LEAST_SAID]
     told = ", ".join(f"{one['process']} {ms_words(one['cpu_ms'])} ({share_words(one['share'])})" for one in shown)
     costs = "costs most of what is known" if is_part else "costs most"
-    where = f"At {most['load']}, where an operation {costs}," if len(cells) > 1 else f"At {most['load']}"
-    text = f"{where} it takes {ms_words(most['cpu_ms'])} of the target's CPU: {told}."
+    is_sure = len(cells) > 1 and _costs_most(most, cells)
+    where = f"At {most['load']}, where an operation {costs}, it" if is_sure else f"At {most['load']} an operation"
+    text = f"{where} takes {ms_words(most['cpu_ms'])} of the target's CPU: {told}."
+    if len(cells) > 1 and not is_sure:
+        text += " Where it costs most cannot be told."
     if not changes:
         return text
     top = max(changes, key=lambda one: float(one["level"]))["level"]
     here = [one for one in changes if one["level"] == top]
     return f"{text} B beside A at {here[0]['load']}: {'; '.join(map(_change_words, here))}."
+
+
+def _costs_most(most: Cell, cells: Sequence[Cell]) -> bool:
+    """Whether its interval lies above those of all others."""
+    least = (most["interval_ms"] or (0.0, 0.0))[0]
+    others = [one["interval_ms"] for one in cells if one is not most]
+    return all(other is not None and other[1] < least for other in others)
 
 
 def _change_words(one: Mapping[str, Any]) -> str:
@@ -231,7 +248,7 @@ def _ms(one: Mapping[str, Any]) -> str:
 def _table_of_changes(changes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {
         "title": "CPU an operation, B beside A",
-        "note": "Ratios of pairs, with intervals of 95%; exploratory: not what the verdict rests on.",
+        "note": "Geometric means, and ratios of pairs with intervals of 95%; exploratory: not what the verdict rests on.",
         "columns": ["At", "Process", "A", "B", "Change", "95%", "Pairs"],
         "words": ["At", "Process"],
         "rows": [

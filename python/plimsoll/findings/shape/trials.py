@@ -203,13 +203,15 @@ class WorkOfProcess(TypedDict):
 
 
 class ProcessWork(TypedDict):
-    """Which process does the work at one load of one variant; `cpu_ms` of all processes together."""
+    """Which process does the work at one load of one variant; `cpu_ms`, with its interval of 95%, of all processes
+    together."""
 
     load: str
     level: Level
     variant: str
     trials: Trials
     cpu_ms: Milliseconds
+    interval_ms: list[Milliseconds] | None
     processes: list[WorkOfProcess]
 
 

@@ -116,6 +116,21 @@ def test_without_operations_or_processes_there_is_nothing_to_say(tmp_path: Path,
     assert findings_beside(run_of(tmp_path, **trial), [main_of()]) == []
 
 
+def test_the_two_values_of_a_change_give_its_ratio_and_no_cell_costs_most_by_chance(tmp_path: Path) -> None:
+    """Seen: "0.394 to 0.265 ms, -29.9%" of means beside a ratio of pairs, and "where an operation costs most" although
+    the interval of the change was -63 to +35%."""
+    random = np.random.default_rng(3)
+
+    def wide(variant: str, level: float) -> dict[str, float]:
+        return {"shop": 0.3 * random.lognormal(0, 0.7)}
+
+    [found] = checked(findings_beside(run_of(tmp_path, wide), [main_of()]))
+    for one in found["work_changes"]:
+        assert one["b_ms"] / one["a_ms"] == pytest.approx(one["ratio"])
+    assert "an operation costs most," not in found["answer"]
+    assert "Where it costs most cannot be told." in found["answer"]
+
+
 def test_a_trial_in_which_a_process_was_restarted_is_left_out(tmp_path: Path) -> None:
     restarted = {"process:forum": {"cpu_cores_used": 1.0, "restarts": 2.0}, "process:accounts": {"cpu_cores_used": 1.0}}
     assert findings_beside(run_of(tmp_path, resources=restarted), [main_of()]) == []
@@ -131,7 +146,8 @@ def test_a_variant_whose_process_was_not_read_has_no_number_and_is_not_compared(
     why = "forum: 10.0.0.7:8710 is not on this host, so its process is not read."
 
     def without_forum(variant: str, level: float) -> dict[str, float]:
-        return {"accounts": 1.0} if variant == "b" else costs(variant, level)
+        dearer = {name: ms * level / 10 for name, ms in costs(variant, level).items()}
+        return {"accounts": 1.0} if variant == "b" else dearer
 
     run = run_of(tmp_path, without_forum, of_b={"unseen": {"forum": why}})
     [found] = checked(findings_beside(run, [main_of()]))
