@@ -19,6 +19,7 @@ from plimsoll.findings.evidence import TRIALS, Evidence, as_data
 from plimsoll.findings.resources import cpu_ms_of_processes
 from plimsoll.findings.trials.trials import left_out, tells_of_work
 from plimsoll.findings.trials.unread_processes import Unread, followed_words, idle_cells, whole
+from plimsoll.listed_names import listed
 from plimsoll.stats.comparison.log_ratio import paired_log_ratio
 from plimsoll.stats.estimates.mean_interval import mean_interval
 from plimsoll.words import interval_words, ms_words, ratio_words, share_words
@@ -197,11 +198,13 @@ def _answer(cells: Sequence[Cell], changes: Sequence[Mapping[str, Any]], is_part
     shown = [one for one in most["processes"] if one["share"] >= LEAST_SAID]
     told = ", ".join(f"{one['process']} {ms_words(one['cpu_ms'])} ({share_words(one['share'])})" for one in shown)
     costs = "costs most of what is known" if is_part else "costs most"
-    is_sure = len(cells) > 1 and _costs_most(most, cells)
+    others = [one for one in cells if one is not most]
+    as_dear = [one for one in others if not _is_below(one, most)]
+    is_sure = bool(others) and not as_dear
     where = f"At {most['load']}, where an operation {costs}, it" if is_sure else f"At {most['load']} an operation"
     text = f"{where} takes {ms_words(most['cpu_ms'])} of the target's CPU: {told}."
-    if len(cells) > 1 and not is_sure:
-        text += " Where it costs most cannot be told."
+    if as_dear:
+        text += f" Within chance it costs as much at {listed([one['load'] for one in as_dear], 3)}."
     if not changes:
         return text
     top = max(changes, key=lambda one: float(one["level"]))["level"]
@@ -209,11 +212,9 @@ def _answer(cells: Sequence[Cell], changes: Sequence[Mapping[str, Any]], is_part
     return f"{text} B beside A at {here[0]['load']}: {'; '.join(map(_change_words, here))}."
 
 
-def _costs_most(most: Cell, cells: Sequence[Cell]) -> bool:
-    """Whether its interval lies above those of all others."""
-    least = (most["interval_ms"] or (0.0, 0.0))[0]
-    others = [one["interval_ms"] for one in cells if one is not most]
-    return all(other is not None and other[1] < least for other in others)
+def _is_below(cell: Cell, other: Cell) -> bool:
+    """Whether an operation costs less there, their intervals being apart."""
+    return bool(cell["interval_ms"] and other["interval_ms"] and cell["interval_ms"][1] < other["interval_ms"][0])
 
 
 def _change_words(one: Mapping[str, Any]) -> str:
@@ -248,7 +249,7 @@ def _ms(one: Mapping[str, Any]) -> str:
 def _table_of_changes(changes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {
         "title": "CPU an operation, B beside A",
-        "note": "Geometric means, and ratios of pairs with intervals of 95%; exploratory: not what the verdict rests on.",
+        "note": "Geometric means; ratios of pairs with intervals of 95%. Exploratory: no verdict rests on them.",
         "columns": ["At", "Process", "A", "B", "Change", "95%", "Pairs"],
         "words": ["At", "Process"],
         "rows": [

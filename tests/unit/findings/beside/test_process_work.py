@@ -91,7 +91,19 @@ def test_each_cell_has_the_cpu_of_each_process_and_the_pairs_their_change(tmp_pa
 def test_a_sweep_has_cells_alone_and_names_the_dearest(tmp_path: Path) -> None:
     [found] = checked(findings_beside(run_of(tmp_path, experiment="sweep"), [main_of(experiment="sweep")]))
     assert found["work_changes"] == [] and len(found["tables"]) == 1
-    assert found["answer"].startswith("At build=b, ") and "where an operation costs most, it takes " in found["answer"]
+    assert (
+        found["answer"].startswith("At build=b, ") and "Within chance it costs as much at build=b, " in found["answer"]
+    )
+    assert "at build=a" not in found["answer"]
+    [found] = checked(
+        findings_beside(
+            run_of(tmp_path / "x", lambda *at: {"forum": at[1]}, experiment="sweep"), [main_of(experiment="sweep")]
+        )
+    )
+    assert "20 users an operation" in found["answer"] and "10 users" not in found["answer"]
+    dearer = run_of(tmp_path / "y", lambda variant, level: {"forum": level * (2 if variant == "b" else 1)}, "sweep")
+    [found] = checked(findings_beside(dearer, [main_of(experiment="sweep")]))
+    assert found["answer"].startswith("At build=b, 20 users, where an operation costs most, it takes ")
 
 
 def test_processes_of_one_arm_only_are_compared_by_what_all_take_together(tmp_path: Path) -> None:
@@ -128,7 +140,7 @@ def test_the_two_values_of_a_change_give_its_ratio_and_no_cell_costs_most_by_cha
     for one in found["work_changes"]:
         assert one["b_ms"] / one["a_ms"] == pytest.approx(one["ratio"])
     assert "an operation costs most," not in found["answer"]
-    assert "Where it costs most cannot be told." in found["answer"]
+    assert "Within chance it costs as much at " in found["answer"]
 
 
 def test_a_trial_in_which_a_process_was_restarted_is_left_out(tmp_path: Path) -> None:
