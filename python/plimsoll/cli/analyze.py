@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from plimsoll.cli.flags.quantities import number
-from plimsoll.cli.flags.shared import AsJson, Runs
+from plimsoll.cli.flags.shared import AsJson, Runs, named_run
 from plimsoll.errors import InputError
 from plimsoll.nearest_word import nearest
 from plimsoll.plain_text import plain
@@ -19,7 +19,9 @@ def analyze(
     files: Annotated[
         list[Path],
         typer.Argument(
-            help="results of JMeter, k6, Locust, Gatling, vegeta, oha, wrk, a table of levels (CSV), or runs/…"
+            parser=named_run,
+            metavar="FILE",
+            help="results of JMeter, k6, Locust, Gatling, vegeta, oha, wrk, a table of levels (CSV), or runs/… (latest)",
         ),
     ],
     resources: Annotated[

@@ -8,11 +8,17 @@ from typing import Annotated
 
 import typer
 
+from plimsoll.cli.flags.shared import named_run
 from plimsoll.plain_text import plain
 
 
 def report(
-    run_directory: Annotated[Path, typer.Argument(help="a run directory, such as runs/20261121-120000-capacity-1a2b")],
+    run_directory: Annotated[
+        Path,
+        typer.Argument(
+            parser=named_run, metavar="RUN", help="a run directory; or the end of its name in runs/, or latest"
+        ),
+    ],
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="the file to write (default: report.html in the run)")
     ] = None,

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from plimsoll.cli.flags.quantities import number
-from plimsoll.cli.flags.shared import AsJson
+from plimsoll.cli.flags.shared import AsJson, named_run
 from plimsoll.plain_text import plain
 from plimsoll.study import bounds
 
@@ -18,7 +18,11 @@ SECONDS_OF = {"s": 1, "min": 60, "h": 3600, "d": 86_400}
 def size(
     runs: Annotated[
         list[Path],
-        typer.Argument(help="a run of capacity, hold or drain (runs/…), and runs of grow for memory and disk by items"),
+        typer.Argument(
+            parser=named_run,
+            metavar="RUN",
+            help="a run of capacity, hold or drain (runs/…, or latest), and runs of grow for memory and disk by items",
+        ),
     ],
     expected: Annotated[
         float | None,

@@ -7,6 +7,7 @@ for run in plimsoll.stored_runs("runs"):
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -42,6 +43,16 @@ def find_run(name: str | Path, root: str | Path = RUNS) -> StoredRun:
         names = ", ".join(one.path.name for one in found[:5])
         raise InputError(f"{len(found)} runs in {root} end with {name}: {names}", "Give more of the name.")
     raise InputError(f"there is no run {name} in {root}", "`plimsoll runs list` shows those that are there.")
+
+
+def named_run(name: str | Path, root: str | Path = RUNS) -> Path:
+    """The path that is meant where a run or another file may be given: one that is there as it is; else what
+    `find_run` finds for a bare name; else the path as given. InputError if several runs end so."""
+    path = Path(name)
+    if os.path.lexists(path) or len(path.parts) != 1 or not Path(root).is_dir():
+        return path
+    is_one = str(name) == "latest" or any(one.path.name.endswith(str(name)) for one in stored_runs(root))
+    return find_run(name, root).path if is_one else path
 
 
 def search_runs(words: Iterable[str], root: str | Path = RUNS) -> list[StoredRun]:

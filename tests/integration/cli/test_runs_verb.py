@@ -35,6 +35,11 @@ def test_a_run_is_listed_read_exported_and_deleted(cli: Cli, known_server: Calla
     assert cli("runs", "import", "run.zip").stdout.strip() == f"runs/{run.name}"
     assert RunReader(run).counter("http_reqs") == count
     assert cli("report", run).returncode == 0
+    for named in ("latest", run.name[-4:]):  # every verb that takes a run takes its name
+        assert cli("report", named).stdout.strip() == f"runs/{run.name}/report.html"
+        assert f"{run.name} is a run of run, which does not tell hardware" in cli("size", named).stderr
+        assert cli("analyze", named).returncode == 0
+    assert "missing.csv: cannot be read" in cli("analyze", "missing.csv").stderr
 
 
 def test_a_killed_run_is_read_to_its_last_second_also_with_zstdcat(cli: Cli, known_server: Callable[..., str]) -> None:

@@ -25,6 +25,7 @@ from plimsoll.runs.kept.tidying import pruning
 from plimsoll.runs.reader import RunReader
 from plimsoll.runs.writer import RunFacts, RunWriter
 from plimsoll.study.secrets.redactor import Redactor
+from plimsoll.verbs.stored import named_run
 
 DAY = 86_400.0
 ANSWER = "Carries 168 users. At 200 it does not."
@@ -178,6 +179,10 @@ def test_a_run_is_named_by_path_name_end_of_it_or_as_the_latest(tmp_path: Path) 
     assert plimsoll.find_run("latest", tmp_path).path == two
     with pytest.raises(InputError, match=r"2 runs in .* end with 000"):
         plimsoll.find_run("000", tmp_path)
+    assert named_run("4000", tmp_path) == one and named_run("latest", tmp_path) == two
+    assert named_run(str(one), tmp_path) == one
+    for name in ("results.csv", "a/4000", "latest/x"):  # no run is meant: told by who reads the file
+        assert named_run(name, tmp_path) == Path(name)
     for name in ("nothing", tmp_path / "nothing"):
         with pytest.raises(InputError, match=r"no run"):
             plimsoll.find_run(name, tmp_path)

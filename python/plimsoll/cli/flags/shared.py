@@ -10,6 +10,14 @@ import typer
 from plimsoll.cli.flags.quantities import count
 from plimsoll.study import bounds
 
+
+def named_run(text: str) -> Path:
+    """A path, or a run by the end of its name in runs/, or the latest."""
+    from plimsoll.verbs import stored
+
+    return stored.named_run(text)
+
+
 Source = Annotated[Path, typer.Argument(help="a study file (.yaml) or a k6 script (.js)")]
 MaybeSource = Annotated[Path | None, typer.Argument(help="a study file (.yaml) or a k6 script (.js)")]
 Held = Annotated[
