@@ -21,7 +21,7 @@ def analyze(
         typer.Argument(
             parser=named_run,
             metavar="FILE",
-            help="results of JMeter, k6, Locust, Gatling, vegeta, oha, wrk, a table of levels (CSV), or runs/… (latest)",
+            help="results of JMeter, k6, Locust, Gatling, vegeta, oha, wrk, a table of levels (CSV), or runs/…",
         ),
     ],
     resources: Annotated[
