@@ -10,6 +10,7 @@ from typing import Any
 from plimsoll.report.finding_view import FindingView, view
 
 WIDTH = 100
+NO_FINDING = "No finding was recorded: the run ended before it could answer. The report shows what was measured."
 HOLD = "\N{NO-BREAK SPACE}"
 _BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:[µm]?s|min|h|[KMGT]?i?B)(?!\w))")
 
@@ -21,7 +22,7 @@ def answer_lines(findings: Iterable[Mapping[str, Any]]) -> str:
     """
     views = [view(finding) for finding in findings]
     if not views:
-        return "No finding was recorded: the run ended before it could answer. The report shows what was measured."
+        return NO_FINDING
     return "\n\n".join("\n".join(_lines(item)) for item in views)
 
 
@@ -30,36 +31,37 @@ def table_lines(findings: Iterable[Mapping[str, Any]]) -> str:
     line. Control characters are dropped."""
     lines = []
     for table in (table for finding in findings for table in view(finding).tables):
-        rows = [[_clean(cell) for cell in row] for row in [table.columns, *table.rows]]
+        rows = [[clean(cell) for cell in row] for row in [table.columns, *table.rows]]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines += ["", _clean(table.title), *_wrapped(table.note, "  ")]
+        lines += ["", clean(table.title), *wrapped(table.note, "  ")]
         lines += [f"  {'  '.join(map(str.ljust, row, widths))}".rstrip() for row in rows]
     return "\n".join(lines)
 
 
 def _lines(item: FindingView) -> list[str]:
-    lines = [_clean(item.question), *_wrapped(item.answer, "  ")]
+    lines = [clean(item.question), *wrapped(item.answer, "  ")]
     if not item.valid and not item.unanswered:
         where = "See the reasons below." if item.caveats else "The reasons are with the first answer."
         what = f" for {item.invalid_for}" if item.invalid_for else ""
-        lines += _wrapped(f"INVALID{what}: the target alone did not make this result. {where}", "  ")
+        lines += wrapped(f"INVALID{what}: the target alone did not make this result. {where}", "  ")
     width = max((len(label) for label, _ in item.facts), default=0)
-    lines += [f"  {_clean(label):<{width}}  {_clean(value)}" for label, value in item.facts]
-    lines += [line for text in item.sentences for line in _wrapped(f"- {text}", "  ")]
-    lines += [line for text in item.evidence for line in _wrapped(f"Evidence: {text}", "  ")]
+    lines += [f"  {clean(label):<{width}}  {clean(value)}" for label, value in item.facts]
+    lines += [line for text in item.sentences for line in wrapped(f"- {text}", "  ")]
+    lines += [line for text in item.evidence for line in wrapped(f"Evidence: {text}", "  ")]
     for objective in item.objectives:
-        lines += _wrapped(f"Objective {objective.operation} {objective.objective}: {objective.met_up_to}", "  ")
-    lines += [line for text in item.caveats for line in _wrapped(f"Note: {text}", "  ")]
-    lines += [line for text in item.next_steps for line in _wrapped(f"Next: {text}", "  ")]
+        lines += wrapped(f"Objective {objective.operation} {objective.objective}: {objective.met_up_to}", "  ")
+    lines += [line for text in item.caveats for line in wrapped(f"Note: {text}", "  ")]
+    lines += [line for text in item.next_steps for line in wrapped(f"Next: {text}", "  ")]
     return lines
 
 
-def _wrapped(text: str, indent: str) -> list[str]:
+def wrapped(text: str, indent: str) -> list[str]:
     """Lines of WIDTH; a number stays on one line with its unit."""
-    held = _BEFORE_UNIT.sub(HOLD, _clean(text))
+    held = _BEFORE_UNIT.sub(HOLD, clean(text))
     lines = textwrap.wrap(held, WIDTH, initial_indent=indent, subsequent_indent=f"{indent}  ", break_on_hyphens=False)
     return [line.replace(HOLD, " ") for line in lines]
 
 
-def _clean(text: str) -> str:
+def clean(text: str) -> str:
+    """Without what is not printed, so that a name cannot steer the terminal."""
     return "".join(letter if letter.isprintable() else " " for letter in text)
