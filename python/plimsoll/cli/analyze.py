@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from plimsoll.cli.flags.quantities import number
-from plimsoll.cli.flags.shared import AsJson, Runs, named_run
+from plimsoll.cli.flags.shared import AsJson, Details, Runs, named_run
 from plimsoll.errors import InputError
 from plimsoll.nearest_word import nearest
 from plimsoll.plain_text import plain
@@ -73,6 +73,7 @@ def analyze(
     ] = False,
     runs: Runs = Path("runs"),
     as_json: AsJson = False,
+    details: Details = False,
 ) -> None:
     """Analyse another tool's results: each file becomes a run directory with findings and a report (docs/analyze.md). A
     run directory (runs/…) is judged again from what it holds, with other objectives, budgets or cores if given.
@@ -82,10 +83,10 @@ def analyze(
     """
     import json
 
+    from plimsoll.cli.answers import words_of
     from plimsoll.cli.flags.budgets import budgets_of
     from plimsoll.cli.waiting import Waiting
     from plimsoll.findings.exit_codes import exit_code_of
-    from plimsoll.report.text import answer_lines
     from plimsoll.verbs.analysis import AnalysisChoices
     from plimsoll.verbs.analysis import analyze as analyse
 
@@ -114,8 +115,7 @@ def analyze(
     else:
         for one in found:
             print(f"{plain(one.source)}\n")
-            print(answer_lines(one.findings))
-            print(f"\nReport: {plain(one.report)}\n")
+            print(f"{words_of(one.findings, one.run_directory, one.report, details)}\n")
     raise typer.Exit(exit_code_of([one.findings for one in found]))
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -12,14 +14,23 @@ if TYPE_CHECKING:
     from plimsoll.verbs.session import Answer
 
 
-def show(answer: Answer, as_json: bool) -> None:
+def show(answer: Answer, as_json: bool, details: bool) -> None:
     """Print the answer and the report's path; ends the program with the answer's exit code."""
     from plimsoll.report.json_out import findings_json
-    from plimsoll.report.text import answer_lines
 
     if as_json:
         print(findings_json(answer.run_directory))
     else:
-        print(answer_lines(answer.findings))
-        print(f"\nReport: {plain(answer.report)}")
+        print(words_of(answer.findings, answer.run_directory, answer.report, details))
     raise typer.Exit(answer.exit_code)
+
+
+def words_of(findings: Sequence[Mapping[str, Any]], run: Path, report: Path | None, details: bool) -> str:
+    """The answers of a run: one screen, or all of them whole."""
+    if not details:
+        from plimsoll.report.screen import screen
+
+        return screen(findings, None if report is None else str(report), f"plimsoll runs show {plain(run)} --details")
+    from plimsoll.report.text import answer_lines
+
+    return "\n\n".join([answer_lines(findings), *([] if report is None else [f"Report: {plain(report)}"])])

@@ -13,6 +13,7 @@ from plimsoll.cli.flags.shared import (
     ArrivalSeed,
     AsJson,
     Awake,
+    Details,
     Env,
     Isolate,
     Of,
@@ -104,6 +105,7 @@ def capacity(
     ] = None,
     runs: Runs = Path("runs"),
     as_json: AsJson = False,
+    details: Details = False,
     quiet: Quiet = False,
 ) -> None:
     """Find how much load a target carries: the highest level proven good, the lowest proven bad, and what stops it.
@@ -144,4 +146,4 @@ def capacity(
     part = taking_part(source, of)
     with listening(ProgressLine(quiet=quiet)) as listeners:
         answer = find(part, choices, listeners, **options)
-    show(answer, as_json)
+    show(answer, as_json, details)

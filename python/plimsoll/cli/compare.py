@@ -8,7 +8,18 @@ from typing import Annotated
 import typer
 
 from plimsoll.cli.flags.quantities import LoadTime, number, seconds
-from plimsoll.cli.flags.shared import ArrivalProcess, AsJson, Env, Isolate, MaybeSource, Of, Quiet, Runs, Threads
+from plimsoll.cli.flags.shared import (
+    ArrivalProcess,
+    AsJson,
+    Details,
+    Env,
+    Isolate,
+    MaybeSource,
+    Of,
+    Quiet,
+    Runs,
+    Threads,
+)
 from plimsoll.cli.flags.trials import Rate, Resume, Seconds, Seed, Users, WarmUp
 from plimsoll.study import bounds
 
@@ -59,6 +70,7 @@ def compare(
     resume: Resume = None,
     runs: Runs = Path("runs"),
     as_json: AsJson = False,
+    details: Details = False,
     quiet: Quiet = False,
 ) -> None:
     """Is B slower than A? Pairs of trials in random order, or finished runs, judged per operation and level.
@@ -93,4 +105,4 @@ def compare(
     )  # fmt: skip
     with listening(TrialLine(quiet=quiet)) as listeners:
         answer = compare_verb(request, told, listeners)
-    show(answer, as_json)
+    show(answer, as_json, details)

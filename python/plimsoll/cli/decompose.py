@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from plimsoll.cli.flags.quantities import LoadTime
-from plimsoll.cli.flags.shared import AsJson, Env, Isolate, Of, Quiet, Runs, Threads
+from plimsoll.cli.flags.shared import AsJson, Details, Env, Isolate, Of, Quiet, Runs, Threads
 from plimsoll.cli.flags.trials import Rate, Resume, Seconds, Seed, Users, WarmUp
 from plimsoll.study import bounds
 
@@ -48,6 +48,7 @@ def decompose(
     resume: Resume = None,
     runs: Runs = Path("runs"),
     as_json: AsJson = False,
+    details: Details = False,
     quiet: Quiet = False,
 ) -> None:
     """Where does the time go? The same work in several forms, from the whole to the least; shares add to 100%.
@@ -69,4 +70,4 @@ def decompose(
     )  # fmt: skip
     with listening(TrialLine(quiet=quiet)) as listeners:
         answer = decompose_verb(request, told, listeners)
-    show(answer, as_json)
+    show(answer, as_json, details)

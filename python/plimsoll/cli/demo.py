@@ -7,13 +7,14 @@ from typing import Annotated
 
 import typer
 
-from plimsoll.cli.flags.shared import AsJson, Quiet, Runs
+from plimsoll.cli.flags.shared import AsJson, Details, Quiet, Runs
 
 
 def demo(
     runs: Runs = Path("runs"),
     issues: Annotated[int, typer.Option(min=100, max=10_000_000, help="issues in the tracker")] = 20_000,
     as_json: AsJson = False,
+    details: Details = False,
     quiet: Quiet = False,
 ) -> None:
     """Start an issue tracker on this machine and find how many users it carries."""
@@ -62,4 +63,4 @@ def demo(
             )
         with listening(ProgressLine(quiet=quiet)) as listeners:
             answer = capacity(demo_study, choices, replace(listeners, note=lambda text: None))
-    show(answer, as_json)
+    show(answer, as_json, details)

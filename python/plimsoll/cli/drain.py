@@ -12,6 +12,7 @@ from plimsoll.cli.flags.quantities import duration as duration_of
 from plimsoll.cli.flags.shared import (
     ArrivalSeed,
     AsJson,
+    Details,
     Env,
     Held,
     Isolate,
@@ -98,6 +99,7 @@ def drain(
     isolate: Isolate = False,
     runs: Runs = Path("runs"),
     as_json: AsJson = False,
+    details: Details = False,
     quiet: Quiet = False,
 ) -> None:
     """Load a target and follow its asynchronous consumer: keeping up or not, time to drain, growth of its index.
@@ -120,4 +122,4 @@ def drain(
             items_per_operation=items_per_operation, users=users, duration_s=duration, for_=for_text(load_time),
             warm_up_s=warm_up, drain_s=drain_limit,
         )  # fmt: skip
-    show(answer, as_json)
+    show(answer, as_json, details)

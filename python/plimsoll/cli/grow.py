@@ -8,7 +8,19 @@ from typing import Annotated
 import typer
 
 from plimsoll.cli.flags.quantities import LoadTime, for_text, number
-from plimsoll.cli.flags.shared import AsJson, Env, Isolate, Of, Probe, Quiet, Runs, Source, TargetVariant, Threads
+from plimsoll.cli.flags.shared import (
+    AsJson,
+    Details,
+    Env,
+    Isolate,
+    Of,
+    Probe,
+    Quiet,
+    Runs,
+    Source,
+    TargetVariant,
+    Threads,
+)
 from plimsoll.study import bounds
 
 
@@ -47,6 +59,7 @@ def grow(
     isolate: Isolate = False,
     runs: Runs = Path("runs"),
     as_json: AsJson = False,
+    details: Details = False,
     quiet: Quiet = False,
 ) -> None:
     """Load items as fast as the target takes them without failing; forecast, growth of the time per item, cliffs.
@@ -66,4 +79,4 @@ def grow(
             part, choices, listeners, resume, items=items, exec=function, min_users=min_users, max_users=max_users,
             counter=counter, allowed_failures=allowed_failures, for_=for_text(load_time),
         )  # fmt: skip
-    show(answer, as_json)
+    show(answer, as_json, details)

@@ -12,6 +12,7 @@ from plimsoll.cli.flags.quantities import duration as duration_of
 from plimsoll.cli.flags.shared import (
     ArrivalSeed,
     AsJson,
+    Details,
     Env,
     Held,
     Isolate,
@@ -79,6 +80,7 @@ def hold(
     isolate: Isolate = False,
     runs: Runs = Path("runs"),
     as_json: AsJson = False,
+    details: Details = False,
     quiet: Quiet = False,
 ) -> None:
     """Hold one load: objectives with intervals, drift, periodic slowdowns, leaks, restarts, bursts of errors. With
@@ -99,4 +101,4 @@ def hold(
             part, choices, listeners, users=users, duration_s=duration, warm_up_s=warm_up, baseline_s=baseline,
             memory_limit_mb=memory_limit, keep=keep, max_users=max_users, for_=for_text(load_time),
         )  # fmt: skip
-    show(answer, as_json)
+    show(answer, as_json, details)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from plimsoll.cli.flags.quantities import duration
-from plimsoll.cli.flags.shared import Runs
+from plimsoll.cli.flags.shared import Details, Runs
 from plimsoll.plain_text import plain
 from plimsoll.study.bounds import MOST_AGE_S
 
@@ -52,6 +52,7 @@ def show(
     ] = False,
     runs: Runs = Path("runs"),
     as_json: AsJson = False,
+    details: Details = False,
 ) -> None:
     """Show a run: what it was, its answers, its files. With --series or --resources: what it holds, for jq."""
     from plimsoll.errors import InputError, RunDirectoryError
@@ -92,7 +93,7 @@ def show(
     if found.experiment != "study" and found.status != "damaged":
         if found.experiment == "run" and found.answer:
             print(f"What did it do?\n  {plain(found.answer)}\n")
-        print(_answers(found))
+        print(_answers(found, details))
     print()
     for path in sorted(found.path.iterdir()):
         size = size_of(path) if path.is_dir() and not path.is_symlink() else path.lstat().st_size
@@ -219,17 +220,17 @@ def import_(
     print(plain(import_run(file, runs)))
 
 
-def _answers(run: StoredRun) -> str:
+def _answers(run: StoredRun, details: bool) -> str:
     """The answers of a run that is none of a study, or why there are none to read."""
+    from plimsoll.cli.answers import words_of
     from plimsoll.errors import RunDirectoryError
-    from plimsoll.report.text import answer_lines
     from plimsoll.runs.format.damaged import understood
     from plimsoll.runs.reader import RunReader
 
     try:
         with understood(run.path):
             findings = RunReader(run.path).findings()
-            words = answer_lines(findings) if findings else ""
+            words = words_of(findings, run.path, None, details) if findings else ""
     except RunDirectoryError as error:
         return f"  {plain(error)}"
     if not words and run.experiment != "run":

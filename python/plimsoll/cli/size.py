@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from plimsoll.cli.flags.quantities import number
-from plimsoll.cli.flags.shared import AsJson, named_run
-from plimsoll.plain_text import plain
+from plimsoll.cli.flags.shared import AsJson, Details, named_run
 from plimsoll.study import bounds
 
 SECONDS_OF = {"s": 1, "min": 60, "h": 3600, "d": 86_400}
@@ -57,6 +56,7 @@ def size(
     ] = None,
     reserve: Annotated[str, typer.Option(help="share of the hardware to be left unused")] = "30%",
     as_json: AsJson = False,
+    details: Details = False,
 ) -> None:
     """Say what CPU and memory the target needs for the load, and for 2, 5 and 10 times of it (docs/size.md). The answer
     is added to the run and its report.
@@ -65,8 +65,9 @@ def size(
     """
     import json
 
+    from plimsoll.cli.answers import words_of
     from plimsoll.cli.flags.budgets import share_of
-    from plimsoll.report.text import answer_lines, table_lines
+    from plimsoll.report.text import table_lines
     from plimsoll.verbs.sizing import SizeChoices
     from plimsoll.verbs.sizing import size as size_of
 
@@ -82,9 +83,9 @@ def size(
     if as_json:
         print(json.dumps(sized.findings, indent=2, ensure_ascii=False))
     else:
-        print(answer_lines(sized.findings))
-        print(table_lines(sized.findings))
-        print(f"\nReport: {plain(sized.report)}")
+        if details:
+            print(table_lines(sized.findings))
+        print(words_of(sized.findings, sized.run_directory, sized.report, details))
     raise typer.Exit(0 if sized.findings[0]["valid"] else 3)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from plimsoll.cli.flags.shared import ArrivalSeed, AsJson, Awake, Env, Isolate, Quiet, Runs, Threads
+from plimsoll.cli.flags.shared import ArrivalSeed, AsJson, Awake, Details, Env, Isolate, Quiet, Runs, Threads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,6 +36,7 @@ def study(
     awake: Awake = True,
     runs: Runs = Path("runs"),
     as_json: AsJson = False,
+    details: Details = False,
     quiet: Quiet = False,
 ) -> None:
     """Run every experiment of a study in its order: a report each, and a page of all answers.
@@ -62,24 +63,24 @@ def study(
         awake=awake,
     )
     if all_in is not None:
-        _all(all_in, choices, as_json, quiet)
+        _all(all_in, choices, as_json, quiet, details)
     else:
         assert source is not None
-        _one(source, choices, as_json, quiet)
+        _one(source, choices, as_json, quiet, details)
 
 
-def _one(source: Path, choices: StudyChoices, as_json: bool, quiet: bool) -> None:
+def _one(source: Path, choices: StudyChoices, as_json: bool, quiet: bool, details: bool) -> None:
     from plimsoll.verbs.studies import run_study
 
     answer = run_study(source, choices, _Told(quiet))
     if as_json:
         print(json.dumps(answer.to_json(), indent=2, ensure_ascii=False))
     else:
-        _print(answer)
+        _print(answer, details)
     raise typer.Exit(answer.exit_code)
 
 
-def _all(folder: Path, choices: StudyChoices, as_json: bool, quiet: bool) -> None:
+def _all(folder: Path, choices: StudyChoices, as_json: bool, quiet: bool, details: bool) -> None:
     from plimsoll.verbs.studies import run_studies
 
     answer = run_studies(folder, choices, _Told(quiet))
@@ -88,20 +89,21 @@ def _all(folder: Path, choices: StudyChoices, as_json: bool, quiet: bool) -> Non
     else:
         for name, one, problem in answer.studies:
             print(f"{name}\n{'=' * len(name)}")
-            _print(one) if one is not None else print(f"{problem}\n")
+            _print(one, details) if one is not None else print(f"{problem}\n")
         print(f"All studies: {answer.page}")
     raise typer.Exit(answer.exit_code)
 
 
-def _print(answer: StudyAnswer) -> None:
-    from plimsoll.report.text import answer_lines
+def _print(answer: StudyAnswer, details: bool) -> None:
+    from plimsoll.cli.answers import words_of
 
     for part in answer.parts:
         print(f"{part.place}. {part.experiment}")
         if part.problem:
             print(f"{part.status}: {part.problem}")
         elif part.place in answer.findings:
-            print(answer_lines(answer.findings[part.place]))
+            run = answer.directory / (part.run or "")
+            print(words_of(answer.findings[part.place], run, None, details))
         else:
             print("not begun")
         print()

@@ -8,7 +8,18 @@ from typing import Annotated
 import typer
 
 from plimsoll.cli.flags.quantities import LoadTime
-from plimsoll.cli.flags.shared import ArrivalProcess, AsJson, Env, Isolate, MaybeSource, Of, Quiet, Runs, Threads
+from plimsoll.cli.flags.shared import (
+    ArrivalProcess,
+    AsJson,
+    Details,
+    Env,
+    Isolate,
+    MaybeSource,
+    Of,
+    Quiet,
+    Runs,
+    Threads,
+)
 from plimsoll.cli.flags.trials import Rate, Resume, Seconds, Seed, Users, WarmUp
 from plimsoll.study import bounds
 
@@ -42,6 +53,7 @@ def sweep(
     resume: Resume = None,
     runs: Runs = Path("runs"),
     as_json: AsJson = False,
+    details: Details = False,
     quiet: Quiet = False,
 ) -> None:
     """How do latency, memory and failures depend on parameters, and where does it stop answering?
@@ -63,4 +75,4 @@ def sweep(
     )  # fmt: skip
     with listening(TrialLine(quiet=quiet)) as listeners:
         answer = sweep_verb(request, told, listeners)
-    show(answer, as_json)
+    show(answer, as_json, details)

@@ -103,7 +103,7 @@ def _limit(finding: Mapping[str, Any], main: FindingView) -> list[str]:
 
 
 def _answered(one: FindingView) -> str:
-    return one.answer if one.valid or one.unanswered else f"INVALID. {one.answer}"
+    return one.answer if one.valid or one.unanswered else f"INVALID: {one.answer}"
 
 
 def _steps(main: FindingView, others: Iterable[FindingView]) -> list[str]:

@@ -48,4 +48,7 @@ Awake = Annotated[
 ]
 Runs = Annotated[Path, typer.Option(help="folder of run directories")]
 AsJson = Annotated[bool, typer.Option("--json", help="print the findings as JSON on stdout")]
+Details = Annotated[
+    bool, typer.Option("--details", help="print all answers whole, with evidence and notes, not one screen")
+]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="no progress")]

@@ -144,7 +144,7 @@ def _cell(words: str, variant: str, level: float, works: Sequence[Mapping[str, f
     }
 
 
-def _interval(values: Sequence[float]) -> tuple[float, float] | None:
+def _interval(values: Sequence[float]) -> list[float] | None:
     return mean_interval(values, ALPHA) if len(values) >= FEWEST_TRIALS else None
 
 
