@@ -1,0 +1,135 @@
+"""The answer on one screen: what must be on it, and that it never takes more room."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from plimsoll.report.load_line import load_line
+from plimsoll.report.screen import MOST_LINES, screen
+from plimsoll.report.text import WIDTH
+
+
+def capacity(**own: Any) -> dict[str, Any]:
+    return {
+        "question": "How much load does it carry?", "answer": "Carries 168 users.", "experiment": "capacity",
+        "valid": True, "capacity": {"good": 168, "bad": 204, "unit": "users"}, "next": ["Buy nothing."], **own,
+    }  # fmt: skip
+
+
+def objective(text: str, verdict: str) -> dict[str, Any]:
+    words = f"at 60 users, {text} of 4,000; " + "met up to 168 users; " * 3
+    return {"operation": "search", "objective": text, "verdict": verdict, "words": words, "verdicts": []}
+
+
+def test_the_answer_comes_first_then_line_limit_and_next_step() -> None:
+    limited = {"kind": "cpu", "where": "app", "utilisation": 0.97, "evidence": "Its cores were full. More of it."}
+    text = screen([capacity(limited_by=limited)], "runs/a/report.html", "plimsoll runs show runs/a --details")
+    assert text.splitlines() == [
+        "Carries 168 users.",
+        "",
+        f"  {'━' * 37}{'┄' * 7}{'╳' * 4}  ━ carried  ┄ not decided  ╳ not carried",
+        "  0                                   168    204    users",
+        "",
+        "  Limited by: CPU, app: Its cores were full.",
+        "",
+        "  Next: Buy nothing.",
+        "",
+        "What this rests on: plimsoll runs show runs/a --details.",
+        "Report: runs/a/report.html",
+    ]
+
+
+def test_marks_stand_at_their_levels() -> None:
+    marked = capacity(headroom={"expected_users": 60}, sustainable={"level": 120.0})
+    bar, marks, levels = load_line(marked)
+    scale = len(bar.split("  ")[0]) / (1.08 * 204)
+    assert marks.index("▲") == pytest.approx(60 * scale, abs=1.5)
+    assert marks.index("◆") == pytest.approx(120 * scale, abs=1.5)
+    assert "▲ expected 60  ◆ objectives met up to 120" in marks
+    assert bar.index("╳") == pytest.approx(204 * scale, abs=1.5) and levels.endswith("users")
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "signs"),
+    [(10, None, "━"), (None, 10, "┄╳"), (9.99, 10, "━╳"), (1e-6, 1e6, "┄╳"), (None, None, ""), (10, 9, "")],
+)
+def test_a_line_shows_what_is_known(good: float | None, bad: float | None, signs: str) -> None:
+    lines = load_line(capacity(capacity={"good": good, "bad": bad, "unit": "vus"}))
+    assert bool(lines) == bool(signs)
+    assert all(len(line) <= WIDTH - 2 for line in lines)
+    if lines:
+        drawn = lines[0].split("  ")[0]
+        assert set(signs) <= set(drawn) <= {"━", "┄", "╳"}
+
+
+def test_a_declared_load_is_marked_where_no_users_are_expected() -> None:
+    [_, marks, levels] = load_line(capacity(capacity={"good": 2, "bad": 2.2, "unit": "multiple"}))
+    assert "▲ declared load" in marks and levels.endswith("× declared load")
+
+
+def test_the_gravest_objective_comes_first_and_none_is_lost_silently() -> None:
+    found = [objective(f"p9{place}<=40ms", "met") for place in range(5)] + [objective("error_rate<=1%", "failed")]
+    text = screen([capacity(objectives=found)], None)
+    told = [line for line in text.splitlines() if line.startswith("  search ")]
+    assert "error_rate" in told[0] and "✗ failed" in told[0] and len(told) == 4
+    assert "2 more objectives" in text
+
+
+def test_an_invalid_answer_says_so_and_why() -> None:
+    text = screen([capacity(valid=False, invalid_because=["The generator was late by 80 ms."])], None)
+    assert text.splitlines()[1] == "  INVALID: The generator was late by 80 ms."
+
+
+def test_other_answers_have_a_line_each_with_their_question() -> None:
+    others = [{"question": f"What of {place}?", "answer": "It is well. And more.", "valid": True} for place in range(7)]
+    text = screen([capacity(), *others], None)
+    assert "  What of 4? It is well. And more." in text.splitlines()
+    assert "What of 5?" not in text and "2 more answers" in text
+    others[0] |= {"valid": False, "answer": "word " * 60}
+    text = screen([capacity(), *others], None)
+    [told] = [line for line in text.splitlines() if "What of 0?" in line]
+    assert told.startswith("  What of 0? INVALID: word word") and told.endswith("word …") and len(told) <= WIDTH
+
+
+def test_what_is_too_much_gives_way_and_is_counted() -> None:
+    long = "A sentence that has some words in it, and then some more. " * 30
+    main = capacity(
+        answer=long,
+        valid=False,
+        notes=[long] * 30,
+        headroom={"expected_users": 60},
+        objectives=[objective(f"p9{place}<=40ms", "failed") for place in range(9)],
+        limited_by={"kind": "lock", "where": "app", "evidence": "word " * 200},
+        next=[long] * 9,
+        tables=[{"title": "T", "columns": ["At", "Time"], "rows": [["10", "4 ms"]] * 40}],
+    )
+    others = [capacity(question="And what else is there to be told of it?", answer=long)] * 12
+    text = screen([main, *others], "runs/a/report.html")
+    lines = text.splitlines()
+    assert len(lines) <= MOST_LINES and all(len(line) <= WIDTH for line in lines)
+    for part in (
+        "INVALID",
+        "╳",
+        "Limited by: lock",
+        "Next: ",
+        "✗ failed",
+        "more answers",
+        "more objectives",
+        "Report: ",
+    ):
+        assert part in text, part
+    assert all("…" in line or line.rstrip().endswith((".", "it", ",")) for line in lines[:6])
+
+
+def test_a_table_of_the_main_answer_is_shown_where_it_fits() -> None:
+    table = {"title": "T", "columns": ["At", "Time"], "rows": [["10 users", "4 ms"], ["20 users", "9 ms"]]}
+    assert "  20 users  9 ms" in screen([capacity(tables=[table])], None).splitlines()
+    wide = table | {"rows": [["10 users", "4 ms" * 40]]}
+    assert "10 users" not in screen([capacity(tables=[wide])], None)
+
+
+def test_names_cannot_steer_the_terminal_and_no_finding_is_said() -> None:
+    assert "\x1b" not in screen([capacity(answer="a \x1b[31m name")], "runs/\x1b/report.html")
+    assert "what was measured" in screen([], "runs/a/report.html")
