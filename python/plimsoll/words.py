@@ -1,4 +1,6 @@
-"""Times, sizes, rates and counts in sentences, three significant digits each."""
+"""Times, sizes, rates and counts in sentences. Every number that stands in a sentence is put into words here, so that
+one quantity is rounded in the same way wherever it is said: three significant digits, shares and times two, and whole
+digits never rounded away."""
 
 from __future__ import annotations
 
@@ -8,16 +10,33 @@ import re
 MIB = 2**20
 UNIT_WORDS = {"users": "users", "multiple": "times the declared load", "vus": "VUs"}
 ONE_WORDS = {"users": "user", "vus": "VU"}
+NO_SHARE = 1e-8  # less than one of a hundred million requests: what floats leave of none
 SAYS_NOTHING = 5.0  # an interval from a fifth to five times leaves every answer open that anybody asks for
 
 
 def number(value: float, digits: int = 3) -> str:
     """Three significant digits, whole digits never rounded away, no zeros at the end: 20,524; 2.33; 0.0125; 5."""
-    if not math.isfinite(value) or abs(value) < 1e-6:
+    if not math.isfinite(value) or not 1e-6 <= abs(value) < 1e15:
         return f"{value:.{digits}g}"
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
     text = f"{value:,.{decimals}f}"
     return text.rstrip("0").rstrip(".") if decimals else text
+
+
+def count_words(count: float) -> str:
+    """A count, whole: "20,524"."""
+    return f"{count:,.0f}"
+
+
+def change_words(change: float, digits: int = 3) -> str:
+    """A change with its sign: "+1,204", "-0.5"; none is "0"."""
+    text = number(abs(change), digits)
+    return "0" if text == "0" else f"{'-' if change < 0 else '+'}{text}"
+
+
+def exponent_words(exponent: float) -> str:
+    """An exponent of a power law, to two decimals: "1.03", "0.00"."""
+    return f"{exponent:.2f}"
 
 
 def level_words(level: float, unit: str, vus_per_level: float | None = None) -> str:
@@ -37,7 +56,7 @@ def ms_words(ms: float) -> str:
 
 def time_words(seconds: float) -> str:
     """ "45 s", "3 min 20 s", "5 h 10 min", "12 days"."""
-    if seconds < 90:
+    if seconds < 90 or not math.isfinite(seconds):
         return f"{number(seconds, 2)} s"
     if seconds < 5400:
         minutes, rest = divmod(round(seconds), 60)
@@ -58,10 +77,9 @@ def size_words(count_bytes: float) -> str:
     return f"{number(value)} TiB"
 
 
-def percent_words(share: float) -> str:
-    """ "+12%", "−0.4%" with its sign."""
-    value = 100 * share
-    return f"{value:+.1f}%" if abs(value) < 9.95 else f"{value:+,.0f}%"
+def percent_words(share: float, digits: int = 2) -> str:
+    """A share with its sign: "+12%", "-0.4%"; none is "0%"."""
+    return f"{change_words(0.0 if abs(share) < NO_SHARE else 100 * share, digits)}%"
 
 
 def ratio_words(ratio: float) -> str:
@@ -82,10 +100,14 @@ def interval_words(low: float, high: float) -> str:
     return f"{ratio_words(low)} to {ratio_words(high)}"
 
 
-def share_words(share: float) -> str:
+def share_words(share: float, digits: int = 2) -> str:
     """ "12%", "0.4%"."""
-    value = 100 * share
-    return f"{value:.2g}%" if abs(value) < 9.95 else f"{value:,.0f}%"
+    return f"{number(0.0 if abs(share) < NO_SHARE else 100 * share, digits)}%"
+
+
+def confidence_words(share: float) -> str:
+    """A confidence with all its digits: "95%", "99.9%", "99.875%"."""
+    return f"{100 * share:.5g}%"
 
 
 def without_flags(text: str) -> str:

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from plimsoll.words import count_words
+
 
 def control(
     run_directory: Annotated[
@@ -29,7 +31,7 @@ def control(
         raise InputError(f"control: there is no '{verb}'", nearest(verb, VERBS, f"Say one of {', '.join(VERBS)}."))
     is_level = value is not None and 0 <= value <= MOST_LEVEL
     if is_level != (verb == "level") or (value is not None and not is_level):
-        wrong = f"a number from 0 to {MOST_LEVEL:,.0f} belongs there" if verb == "level" else "takes no number"
+        wrong = f"a number from 0 to {count_words(MOST_LEVEL)} belongs there" if verb == "level" else "takes no number"
         raise InputError(f"control {verb}: {wrong}", "Say for example: plimsoll control runs level 1.5.")
     found = run_directory if os.path.isfile(run_directory / "manifest.json") else newest(run_directory)
     print(tell(found, verb, value)["answer"])

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 
 from plimsoll.plain_text import plain
+from plimsoll.words import share_words
 
 WIDTH = 78
 SILENT_S = 2.0  # nothing is said of what is done sooner
@@ -28,7 +29,7 @@ class Waiting:
         if now < self._next_s or sys.stderr is None:
             return
         self._next_s = now + (LIVE_EVERY_S if self._is_live else LINE_EVERY_S)
-        text = f"{what}: {min(1.0, share):.0%}"
+        text = f"{what}: {share_words(min(1.0, share), 1)}"
         self._write(f"\r{plain(text):<{WIDTH}}\r" if self._is_live else f"{plain(text)}\n")
         self._has_told = True
 

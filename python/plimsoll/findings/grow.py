@@ -28,7 +28,7 @@ from plimsoll.stats.growth.load_forecast import (
     time_per_item,
 )
 from plimsoll.stats.throughput.host_speed import slower_from
-from plimsoll.words import ms_words, number, percent_words, share_words, time_words
+from plimsoll.words import exponent_words, ms_words, number, percent_words, share_words, time_words
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader
@@ -154,7 +154,7 @@ def _windows_used(volume: np.ndarray) -> Evidence:
 
 def _step_seen(step: Cliff, volume: np.ndarray) -> Evidence:
     about = (
-        f"The step is {step.t:.1f} standard deviations and lies between {number(step.low)} and "
+        f"The step is {number(step.t)} standard deviations and lies between {number(step.low)} and "
         f"{number(step.high)} items; after it"
     )
     return Evidence(int(volume.size) - step.place, "windows", EVENTS, about)
@@ -263,7 +263,7 @@ def _answer(facts: Mapping[str, Any], ahead: Forecast | None, windows: Sequence[
         f"{time_words(took)}, {rate}; {words}. {facts['reason']}"
     )
     if ahead is None:
-        share = f"{LEAST_SHARE:.0%} of the items"
+        share = f"{share_words(LEAST_SHARE)} of the items"
         return f"{lead} How long all take cannot be said yet: it needs {share} and {FEWEST_POINTS} windows."
     return (
         f"{lead} All of them would take {time_words(ahead.total_s)} (90%: {time_words(ahead.low_s)} "
@@ -395,7 +395,8 @@ def _ageing(stretch: Stretch) -> dict[str, Any]:
         why = (
             "but it scatters as much"
             if growth.family is None and "constant" in growth.likely
-            else f"{percent_words(growth.change)}, and a host that slows during a load may make up to {LEAST_RISE:.0%}"
+            else f"{percent_words(growth.change)}, and a host that slows during a load may make up to "
+            f"{share_words(LEAST_RISE)}"
         )
         answer = f"Whether it grows cannot be told over this range{stretch.where}: {best}, {why}."
     elif growth.family is None:
@@ -405,7 +406,11 @@ def _ageing(stretch: Stretch) -> dict[str, Any]:
         flat = f"does not depend on the volume of data{stretch.where}"
         answer = f"The time per item {flat}: {_per_item(ends.mean())} throughout."
     else:
-        power = f" (n^{growth.best.b:.2f})" if growth.family == "power" and growth.best.family == "power" else ""
+        power = (
+            f" (n^{exponent_words(growth.best.b)})"
+            if growth.family == "power" and growth.best.family == "power"
+            else ""
+        )
         law = f"{FAMILY_WORDS[growth.family]}{power}{stretch.where}"
         answer = f"The time per item {law}, {span} ({percent_words(growth.change)})."
     ahead = predict(growth, 4 * growth.high) if stretch.to_end else None

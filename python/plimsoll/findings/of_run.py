@@ -30,6 +30,7 @@ from plimsoll.runs.readings.generator_seconds import generator_seconds_of
 from plimsoll.runs.readings.name_lookups import SLOW_MS
 from plimsoll.runs.readings.script_caps import METRICS
 from plimsoll.runs.readings.standstill import STOOD_STILL_S
+from plimsoll.words import time_words
 
 EVENT = "judgement"
 OF_TRIALS = ("compare", "decompose", "sweep")
@@ -130,7 +131,7 @@ def _tell_lost_time(run: RunReader, main: dict[str, Any]) -> None:
         where = " Not in what decides the answer." if main.get("valid") and not inside_s else ""
         notes.append(f"{standstill_words(still)}.{where}")
     elif outside_s >= STOOD_STILL_S:
-        notes.append(f"Outside of what decides the answer the generator stood still for {outside_s:.1f} s more.")
+        notes.append(f"Outside of what decides the answer the generator stood still for {time_words(outside_s)} more.")
     main["notes"] = notes
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from plimsoll.runs.format.quick_json import NUMBERS
+from plimsoll.words import count_words
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader
@@ -144,7 +145,7 @@ def are_cores_of_others(means: Means, *, within: bool = False) -> bool:
 
 def target_cores_words(count: float) -> str:
     """The cores that the target may use, where those are fewer than the host has."""
-    return f"{OWN_CORES} one core" if count == 1 else f"{OWN_CORES} {count:.0f} cores"
+    return f"{OWN_CORES} one core" if count == 1 else f"{OWN_CORES} {count_words(count)} cores"
 
 
 def saw_target(shares: Iterable[str]) -> bool:

@@ -27,6 +27,7 @@ from plimsoll.runs.readings.declared_caps import DeclaredCap
 from plimsoll.runs.readings.flow_seconds import FlowSecond, flow_second
 from plimsoll.runs.readings.generator_seconds import GeneratorSeconds
 from plimsoll.runs.snapshot import Snapshot
+from plimsoll.words import ms_words, number, share_words
 
 SCHEMA = 1
 QUESTION = "Did the generator limit this run?"
@@ -148,19 +149,19 @@ def _own_answer(facts: GeneratorSeconds, found: Sequence[Diagnosis], spoiled: Se
         return f"Yes: its figures are not the target's alone. {first}"
     if spoiled:
         error = _rare_error_ms(facts)
-        size = f"within ± {error:.2g} ms at p99" if error else "too long by what it waited"
+        size = f"within ± {ms_words(error)} at p99" if error else "too long by what it waited"
         return f"It did not limit the load, but delayed it: response times are {size}. Throughput and failures stand."
     numbers = []
     if (busiest := facts.most("busiest_thread_share")) is not None:
-        numbers.append(f"its busiest thread was at most {busiest:.0%} busy in a second")
+        numbers.append(f"its busiest thread was at most {share_words(busiest)} busy in a second")
     if (lag_ms := facts.median("lag_p99_ms")) is not None:
-        numbers.append(f"it was {lag_ms:.2g} ms late at p99")
+        numbers.append(f"it was {ms_words(lag_ms)} late at p99")
     still = facts.standstills()
     near = ", but a limit was near" if found else ""
     if still:
         length_s = sum(one.length_s for one in still)
         rest = f": {' and '.join(numbers)}" if numbers else ""
-        return f"For {length_s:.1f} of {facts.seconds:,} s it stood still; it did not limit the rest{rest}."
+        return f"For {number(length_s, 2)} of {facts.seconds:,} s it stood still; it did not limit the rest{rest}."
     return f"No{near}{': ' if numbers else ''}{' and '.join(numbers)}."
 
 

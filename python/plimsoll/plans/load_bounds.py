@@ -15,6 +15,7 @@ from plimsoll.study.bounds import (
     checked_number,
 )
 from plimsoll.study.workload import rate_of_scenarios
+from plimsoll.words import count_words, number
 
 # Of choices that callers in Python make as well: the name, the least (itself excluded) and the most.
 _CHOICES = (
@@ -39,4 +40,6 @@ def check_load(scenarios: Mapping[str, Any], level: float, what: str) -> None:
     vus = level * sum(float(one.get("vus") or 0.0) for one in scenarios.values())
     for size, most, unit in ((per_s, MOST_PER_S, "arrivals per second"), (vus, float(MOST_VUS), "VUs")):
         if not size <= most:
-            raise InputError(f"{what} means {size:,.6g} {unit}", f"At most {most:,.0f} make sense; lower it.")
+            raise InputError(
+                f"{what} means {number(size)} {unit}", f"At most {count_words(most)} make sense; lower it."
+            )

@@ -7,6 +7,7 @@ import math
 from plimsoll.errors import InputError
 from plimsoll.experiments.capacity.result import CapacitySettings
 from plimsoll.experiments.capacity.time_plan import least_s, longest_step_s, said, typed
+from plimsoll.words import time_words
 
 SHORTEST_STEP_S = 3.0  # that is worth proposing: shorter ones prove nothing near the capacity
 
@@ -17,7 +18,7 @@ def check_search_time(settings: CapacitySettings) -> None:
     if settings.load_budget_s >= needed_s:
         return
     shorter = longest_step_s(settings.load_budget_s)
-    other = f", or steps of {shorter:.0f} s (--step {shorter:.0f})" if shorter >= SHORTEST_STEP_S else ""
+    other = f", or steps of {time_words(shorter)} (--step {typed(shorter)})" if shorter >= SHORTEST_STEP_S else ""
     raise InputError(
         f"--for {typed(settings.load_budget_s)} is too short for any answer: a ramp, two steps of "
         f"{settings.step_s:g} s and a confirmation take {said(needed_s)}",

@@ -46,6 +46,7 @@ from plimsoll.study.experiments import (
     TrialOptions,
     first_of,
 )
+from plimsoll.words import count_words, number
 
 TRIAL_S = 10.0
 PAIRS, ROUNDS, REPEATS = 10, 10, 3
@@ -359,17 +360,17 @@ def _levels(plan: Plan, choices: TrialChoices) -> tuple[TrialLevel, ...]:
         per_level = plan.settings.arrivals_per_level_s
         if not plan.is_open or not per_level:
             raise InputError("rate: this load has no arrival rate, its users wait for their answers", "Give users.")
-        return tuple(TrialLevel(rate / per_level, f"{rate:,.6g} arrivals/s") for rate in choices.rate)
+        return tuple(TrialLevel(rate / per_level, f"{number(rate, 6)} arrivals/s") for rate in choices.rate)
     if choices.users:
         if plan.unit == "multiple" and plan.is_open:
             raise InputError("users: this script declares arrival rates and no users", "Give rate, or write a study.")
         per_level = 1.0 if plan.unit != "multiple" else plan.settings.vus_per_level or 1.0
         word = "user" if plan.unit == "users" else "VU"
-        return tuple(TrialLevel(n / per_level, f"{n:,.6g} {word}{'' if n == 1 else 's'}") for n in choices.users)
+        return tuple(TrialLevel(n / per_level, f"{number(n, 6)} {word}{'' if n == 1 else 's'}") for n in choices.users)
     if plan.unit == "users":
         if plan.expected_users is None:
             raise InputError("nothing says at how many users", "Give --users, or expected_users in the study.")
-        return (TrialLevel(plan.expected_users, f"{plan.expected_users:,.6g} users"),)
+        return (TrialLevel(plan.expected_users, f"{number(plan.expected_users, 6)} users"),)
     return (TrialLevel(1.0, "the declared load" if plan.unit == "multiple" else "1 VU"),)
 
 
@@ -384,7 +385,7 @@ def _check_choices(choices: TrialChoices) -> None:
         values = getattr(choices, name)
         if any(not 0 < value <= MOST_USERS for value in values):
             problems.append(
-                InputError(f"{name}: a level is not above 0 and at most {MOST_USERS:,.0f}", "Leave it out.")
+                InputError(f"{name}: a level is not above 0 and at most {count_words(MOST_USERS)}", "Leave it out.")
             )
         if len(set(values)) < len(values):
             problems.append(InputError(f"{name}: a level is there twice", "Give each once."))

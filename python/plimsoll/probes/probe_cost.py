@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from plimsoll.words import share_words
+
 GOAL_CORES = 0.01
 BY_DESIGN = "core_speed"  # what it costs is its way of measuring (docs/measurement.md), and not part of the goal
 _FEWEST_S = 5.0
@@ -54,15 +56,15 @@ class Cost:
         if self.wall_s < _FEWEST_S or not self.by_source:
             return None
         if not self.is_high:
-            return f"The probes took {self.cores:.1%} of a core."
+            return f"The probes took {share_words(self.cores)} of a core."
         worst = max(self.by_source, key=lambda source: self.by_source[source])
         share = self.by_source[worst] / self.cpu_s
         advice = "Leave it out of `probes` in the study, or let it read less."
         if share < _MOST_SHARE and self.cores * (1 - share) > GOAL_CORES:
             advice = "No single one takes most of it: where that matters, leave several out of `probes` in the study."
         return (
-            f"The probes took {self.cores:.1%} of a core, more than the {GOAL_CORES:.0%} that they should; "
-            f"{worst} took {share:.0%} of it. {advice}"
+            f"The probes took {share_words(self.cores)} of a core, more than the {share_words(GOAL_CORES)} that they "
+            f"should; {worst} took {share_words(share)} of it. {advice}"
         )
 
 

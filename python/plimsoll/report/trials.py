@@ -10,7 +10,7 @@ from plimsoll.findings.trials.trials import SILENT
 from plimsoll.report import trial_charts, wording
 from plimsoll.report.run_evidence import RunEvidence
 from plimsoll.report.time_charts import Chart
-from plimsoll.words import interval_words, ratio_words
+from plimsoll.words import confidence_words, exponent_words, interval_words, ratio_words, share_words
 
 MIB = 2**20
 HEAT = "sweep-heat"
@@ -95,7 +95,7 @@ def _comparison_row(one: Mapping[str, Any]) -> tuple[list[str], str, str]:
     if wording.is_number(one.get("ratio")) and interval:
         change = ratio_words(one["ratio"])
         span = interval_words(*interval)
-        span += f" ({100 * one['confidence']:.4g}%)"
+        span += f" ({confidence_words(one['confidence'])})"
     name = one.get("operation") or one.get("request") or "all requests"
     cells = [str(name), one["statistic"], one["load"], wording.number(one["a"]) + unit, wording.number(one["b"]) + unit]
     cells += [change, span, str(one["pairs"])]
@@ -115,8 +115,8 @@ def _decompose(finding: Mapping[str, Any], plan: Mapping[str, Any]) -> Built:
     rows = []
     for level in levels:
         for layer in level.get("layers") or ():
-            span = " to ".join(f"{100 * value:.1f}%" for value in layer["interval"])
-            cells = [level["load"], layer["layer"], f"{100 * layer['share']:.1f}%", span, wording.number(layer["ms"])]
+            span = " to ".join(share_words(value, 3) for value in layer["interval"])
+            cells = [level["load"], layer["layer"], share_words(layer["share"], 3), span, wording.number(layer["ms"])]
             rows.append((cells, BADGES.get(layer["verdict"], "open"), layer["verdict"]))
     header = ["Load", "Layer", "Share", "Interval (95%, together)", "ms per iteration", "Verdict"]
     variants = ", ".join(variant["label"] for variant in plan["variants"])
@@ -172,7 +172,7 @@ def _exponent(one: Mapping[str, Any]) -> str:
     if not wording.is_number(one.get("exponent")):
         return wording.NOTHING
     low, high = one["interval"]
-    return f"{one['exponent']:.2f} ({low:.2f} to {high:.2f})"
+    return f"{exponent_words(one['exponent'])} ({exponent_words(low)} to {exponent_words(high)})"
 
 
 def _cell_row(cell: Mapping[str, Any], names: Sequence[str]) -> tuple[list[str], str, str]:

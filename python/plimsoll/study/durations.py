@@ -8,6 +8,7 @@ import re
 
 from plimsoll.errors import InputError
 from plimsoll.study.bounds import MOST_SECONDS
+from plimsoll.words import count_words
 
 _SECONDS_PER = {"ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86_400.0}
 _PART = r"(\d+(?:\.\d+)?)\s*(ms|s|min|m|h|d)"
@@ -39,5 +40,7 @@ def parse_duration(
     if not seconds > 0:
         raise InputError(f"{about}{given!r} is no time at all", "Give a duration above zero, as in 5m.")
     if seconds > most_s:
-        raise InputError(f"{about}{given!r} is over {most_s / 86_400:,.0f} days", "Give a shorter time, as in 5m.")
+        raise InputError(
+            f"{about}{given!r} is over {count_words(most_s / 86_400)} days", "Give a shorter time, as in 5m."
+        )
     return seconds

@@ -20,6 +20,7 @@ from plimsoll.study.models import Study
 from plimsoll.study.part import kinds_within
 from plimsoll.study.probes.trust import mistake_of_ca_file
 from plimsoll.study.yaml_lines import MOST_BYTES, LinedDocument, read_lined
+from plimsoll.words import count_words
 
 MANIFEST = "manifest.json"
 _MAY_BE_SECRET = ("headers", "cookies", "env", "dsn", "token")  # keys whose values no message repeats
@@ -187,7 +188,7 @@ def _words(detail: ErrorDetails, path: KeyPath) -> tuple[str, str]:
         return f"must be {_KIND_NEEDED[kind]}, is {_shown(given, path)}", f"Write {_KIND_NEEDED[kind]} here."
     if kind in _BOUNDS:
         words, name = _BOUNDS[kind]
-        bound = f"{context[name]:g}" if abs(context[name]) < 1e6 else f"{context[name]:,.0f}"
+        bound = f"{context[name]:g}" if abs(context[name]) < 1e6 else count_words(context[name])
         return f"must be {words} {bound}, is {_shown(given, path)}", "Change the number."
     if kind == "literal_error":
         expected = str(context["expected"]).replace("'", "").replace(", ", " or ")

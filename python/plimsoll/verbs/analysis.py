@@ -53,6 +53,7 @@ from plimsoll.study.objectives import parse_objective
 from plimsoll.study.secrets.redactor import Redactor
 from plimsoll.verbs.own_runs import Again, is_own_run, judge_again
 from plimsoll.verbs.table_analysis import apart_words, check_tests, limited_at, table_findings, with_limit
+from plimsoll.words import change_words
 
 A_DAY_S = 86_400.0
 
@@ -276,7 +277,9 @@ def _add_resources(writer: RunWriter, found: Aligned, offset_s: float) -> list[s
     notes = [f"{words}. Seconds without a point have no value; nothing is interpolated."]
     if not found.inside and found.outside:
         apart = found.first_s - writer.t0_unix
-        notes.append(f"No point lies in the run: they begin {apart:+,.0f} s from its start. Correct it with --offset.")
+        notes.append(
+            f"No point lies in the run: they begin {change_words(apart)} s from its start. Correct it with --offset."
+        )
     return notes
 
 

@@ -41,6 +41,7 @@ from plimsoll.verbs.listeners import Listeners
 from plimsoll.verbs.profiles import profiled
 from plimsoll.verbs.sampling import Sampling, sampling_of
 from plimsoll.verbs.script_targets import ScriptTargets
+from plimsoll.words import share_words
 
 TELL_EVERY_S = 10.0
 AGEING = "The target was not reset before the run: what earlier runs left in it is part of this answer."
@@ -352,6 +353,6 @@ def _each_while(message: Callable[[str], None]) -> Callable[[str, float], None]:
         nonlocal next_s
         if time.monotonic() >= next_s:
             next_s = time.monotonic() + TELL_EVERY_S
-            message(f"{what}: {share:.0%}")
+            message(f"{what}: {share_words(share, 1)}")
 
     return watch

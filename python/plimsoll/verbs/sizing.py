@@ -29,6 +29,7 @@ from plimsoll.runs.reader import RunReader
 from plimsoll.runs.readings.ended_steps import ended_steps
 from plimsoll.runs.readings.generator_seconds import generator_seconds_of
 from plimsoll.verbs.own_runs import is_own_run
+from plimsoll.words import share_words
 
 OF_LOAD, OF_ITEMS = ("capacity", "hold", "drain"), ("grow",)
 MOST_RESERVE = 0.9
@@ -105,8 +106,8 @@ def _checked(paths: Sequence[Path], choices: SizeChoices) -> tuple[RunReader, li
         if not (value > 0 and math.isfinite(value))
     ]
     if not 0 <= choices.reserve <= MOST_RESERVE:
-        what = f"a reserve of {choices.reserve:.0%} is none"
-        problems.append(InputError(what, f"Give a share from 0% to {MOST_RESERVE:.0%}, as in --reserve 30%."))
+        what = f"a reserve of {share_words(choices.reserve)} is none"
+        problems.append(InputError(what, f"Give a share from 0% to {share_words(MOST_RESERVE)}, as in --reserve 30%."))
     if choices.expected is not None and choices.per_s is not None:
         problems.append(InputError("--expected and --rate are given together", "Give one of them."))
     main, others = [], []

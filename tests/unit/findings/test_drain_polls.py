@@ -34,8 +34,8 @@ def test_items_and_change_records_are_told_apart_and_for_each_operation() -> Non
     assert 17.7 < low < 18.2 and 22 < high < 23
     assert "160 items in 8 s of work, in 2 polls" in found["answer"]
     assert "how the polls varied" in found["notes"][0]
-    assert "240 change records, 1.50 for each item" in found["answer"]
-    assert "3.00 change records and 2.00 items" in found["answer"]
+    assert "240 change records, 1.5 for each item" in found["answer"]
+    assert "3 change records and 2 items" in found["answer"]
 
 
 def test_polls_shorter_than_their_rounding_bound_the_rate_from_below() -> None:

@@ -51,7 +51,7 @@ def test_a_level_that_no_generator_makes_is_refused_and_the_run_goes_on(folder: 
     assert [word.level for word in Listener(folder).words()] == [2, 1e6, 3]
     control.serve()
     assert levels == [2, 2, 3] or levels == [2, 3]
-    assert answers[1].startswith("refused: level 1e+06 means 5e+06 arrivals per second") and "stays 2" in answers[1]
+    assert answers[1].startswith("refused: level 1e+06 means 5,000,000 arrivals per second") and "stays 2" in answers[1]
 
 
 @pytest.mark.parametrize("level", ["1e300", "inf", "nan", "-1", "1000001"])

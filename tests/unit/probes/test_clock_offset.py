@@ -50,7 +50,7 @@ def test_five_minutes_off_is_told_once_and_a_clock_that_is_set_right_is_told_aga
     clock.between(1_790_000_300.0, 1_790_000_000.0, 1_790_000_000.02)
     note = clock.take_note()
     assert note == (
-        "the clock of db1 is 300.0 s ahead of this machine's (± 0.01 s); times of its values are corrected by that. "
+        "the clock of db1 is 300 s ahead of this machine's (± 0.01 s); times of its values are corrected by that. "
         "Let both hosts keep their time with NTP."
     )
     assert clock.local(1_790_000_300.0) == pytest.approx(1_790_000_000.0, abs=0.02)

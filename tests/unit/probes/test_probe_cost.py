@@ -13,10 +13,10 @@ def test_a_cost_is_said_and_one_above_the_goal_names_the_dearest() -> None:
     cheap = Cost(0.5, 100.0, {"host": 0.3, "process:app": 0.2}, 3.0)
     assert (cheap.cores, cheap.words()) == (0.005, "The probes took 0.5% of a core.")
     said = Cost(1.04, 100.0, {"host": 1.04}, 0.0).words()
-    assert said == "The probes took 1.0% of a core.", "1.0% is not said to be more than 1%"
+    assert said == "The probes took 1% of a core.", "1.04% is not said to be more than 1%"
     dear = Cost(4.0, 100.0, {"host": 1.0, "prometheus:db": 3.0}, 0.0)
     assert str(dear.words()).startswith(
-        "The probes took 4.0% of a core, more than the 1% that they should; prometheus:db took 75% of it."
+        "The probes took 4% of a core, more than the 1% that they should; prometheus:db took 75% of it."
     )
     assert str(dear.words()).endswith("Leave it out of `probes` in the study, or let it read less.")
     many = Cost(4.0, 100.0, {f"process:{number}": 1.0 for number in range(4)}, 0.0)

@@ -53,7 +53,7 @@ def test_reproduced_and_contradicted_423_per_s_by_constant_demand_582_along_the_
     assert gc["demand"]["line_interval"] is None  # two points have none
     assert "107/s at 21% → 423/s at 83%" in gc["answer"] and "582/s along the line" in gc["answer"]
     assert min(constant) < MODEL["estimated throughput of GC"] < gc["demand"]["line_per_s"]
-    assert any("4.5 times the highest throughput measured" in note for note in gc["notes"])
+    assert any("4.48 times the highest throughput measured" in note for note in gc["notes"])
     assert "dng" in dng["question"] and dng["demand"]["budget"] is None
 
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable
 
 from plimsoll.errors import InputError
+from plimsoll.words import share_words
 
 
 def budgets_of(texts: Iterable[str] | None) -> dict[str, float]:
@@ -27,7 +28,7 @@ def share_of(text: str, flag: str, example: str) -> float:
     if value is None:
         raise InputError(f"{flag} {text!r} is no share", f"Write it like {example}.")
     if not 0 <= value < 1:
-        raise InputError(f"{flag} {100 * value:.6g}% is no share below 100%", f"Write it like {example}.")
+        raise InputError(f"{flag} {share_words(value, 6)} is no share below 100%", f"Write it like {example}.")
     return value
 
 

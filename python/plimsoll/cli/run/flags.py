@@ -11,6 +11,7 @@ from plimsoll.cli.run.k6_options import OPTIONS, K6Option, Shape
 from plimsoll.errors import InputError
 from plimsoll.nearest_word import NamingParser
 from plimsoll.study.bounds import MOST_PER_S, MOST_SEED, MOST_THREADS
+from plimsoll.words import count_words
 
 EXIT_FLAG = 255
 DESCRIPTION = """Run a k6 script, or load one URL without a script (--url). Prints k6's summary. Exit codes are k6's: 99
@@ -156,7 +157,9 @@ def _add_url(group: argparse._ArgumentGroup) -> None:
         except ValueError:
             number = 0.0
         if not 0 < number <= MOST_PER_S:
-            raise argparse.ArgumentTypeError(f"'{text[:40]}' is not a number above 0 and at most {MOST_PER_S:,.0f}")
+            raise argparse.ArgumentTypeError(
+                f"'{text[:40]}' is not a number above 0 and at most {count_words(MOST_PER_S)}"
+            )
         return number
 
     group.add_argument(

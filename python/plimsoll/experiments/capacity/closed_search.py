@@ -46,7 +46,7 @@ from plimsoll.experiments.steps.record import StepRecord
 from plimsoll.experiments.steps.steadiness import throughput_drifts
 from plimsoll.runs.readings.script_caps import BindingCap, LoadSeconds, binding_cap
 from plimsoll.stats.throughput.saturation import variance_per_event
-from plimsoll.words import number
+from plimsoll.words import number, share_words
 
 DONE_FOR_THROUGHPUT, LONGEST_PROBE = 400, 3
 PRECISE = 0.03
@@ -151,10 +151,10 @@ class _ClosedSearch:
         for record in self.holder.records:
             if record.kind != "hold" or record.level not in self.known.held:
                 continue
-            words = f"{self.known.held[record.level].per_s:.4g} iterations/s"
+            words = f"{number(self.known.held[record.level].per_s)} iterations/s"
             if record.level in bent:
                 share, _ = self.known.share_of_proportion(record.level)
-                words += f", {share:.0%} of what its users would do if none waited for another"
+                words += f", {share_words(share)} of what its users would do if none waited for another"
                 why = f"{words}; whether more of them bring more was not seen."
                 record.judgement = Judgement("undecided", (why,))
             else:
@@ -251,7 +251,7 @@ class _ClosedSearch:
         self._take(record)
         found = record.judgement
         self._publish()
-        words = f"{now.per_s:.4g} iterations/s, {before.per_s:.4g}/s before"
+        words = f"{number(now.per_s)} iterations/s, {number(before.per_s)}/s before"
         why = f"{words}: {'the target has changed' if differs else 'within chance'}."
         failing = level in self.known.failing or level in self.known.collapsed
         self.result.confirmation = Confirmation(
@@ -295,11 +295,13 @@ class _ClosedSearch:
                 return "Throughput rises with the users up to the highest level allowed."
             return f"Throughput rose with the users for as long as there was time: {self.settings.load_budget_s:g} s."
         if bounds.width <= self.settings.width:
-            return f"The bracket is {bounds.width:.1%} wide, the goal was {self.settings.width:.0%}."
+            return (
+                f"The bracket is {share_words(bounds.width, 3)} wide, the goal was {share_words(self.settings.width)}."
+            )
         if bounds.good is not None and self.known.are_neighbours(bounds.good, bounds.bad):
             return f"The bracket is as narrow as whole {'users' if self.known.whole else 'VUs'} allow."
         spent = spent_words(bounds.width, self.settings.width, self.settings.load_budget_s)
-        return f"The bracket is wider than the goal of {self.settings.width:.0%}: {spent}."
+        return f"The bracket is wider than the goal of {share_words(self.settings.width)}: {spent}."
 
     def _hold_long(self, level: float, most_s: float, precise: float) -> bool:
         """Hold a level until it is told from the border, its throughput is known to the share `precise`, or `most_s`
@@ -371,7 +373,7 @@ class _ClosedSearch:
         if self.known.note(here, end, drifts is not None):
             here = self.known.collapsed[level]
             best = max(self.known.all(), key=lambda one: one.per_s)
-            words = f"{here.per_s:.4g} iterations/s, {best.per_s:.4g}/s at {number(best.level)}: it collapses."
+            words = f"{number(here.per_s)} iterations/s, {number(best.per_s)}/s at {number(best.level)}: it collapses."
             record.judgement = Judgement("bad", (words,), own=True)
             self._rest()
         self.known.held_s += len(seen.seconds)
@@ -420,7 +422,7 @@ class _ClosedSearch:
             verdict = known.get(record.level, "bad" if record.level > best.level else "undecided")
             if found.verdict != verdict:
                 here = throughput(record.measurement)
-                words = f"{here.per_s:.4g} iterations/s, {best.per_s:.4g}/s at {number(best.level)}"
+                words = f"{number(here.per_s)} iterations/s, {number(best.per_s)}/s at {number(best.level)}"
                 found = Judgement(verdict, (f"{words}: {_WHY[verdict]}.",))
             record.judgement = found
 

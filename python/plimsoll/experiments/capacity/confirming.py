@@ -33,18 +33,18 @@ from plimsoll.experiments.steps.measure import Measurement
 from plimsoll.experiments.steps.record import StepRecord
 from plimsoll.stats.throughput.host_speed import UNKNOWN
 from plimsoll.stats.throughput.saturation import is_calm
-from plimsoll.words import number
+from plimsoll.words import count_words, ms_words, number, time_words
 
 MOST_CONFIRMATIONS, MOST_DISTURBED, MOST_BEHIND, CONFIRM_STEPS = 2, 2, 2, 3
 KEPT_UP = "Another step carried this level, or a higher one."
-LEFT_OVER = "But {} iterations waited at its end, which is {} s of work."
+LEFT_OVER = "But {} iterations waited at its end, which is {} of work."
 MOST_WAITING_Z = 1.0
 MOST_LEFT, MOST_LEFT_S, MUCH_LEFT_S, LASTING_S = 10, 0.5, 2.0, 5
 PLAINLY_LEFT_Z = 4.0  # standard deviations of the arrivals of the step, as if they were all that varies
 LONGER = 2
 QUICKER = 0.7
 WITHDRAWN = "But {} longer steps at {} fell behind on a slower host, so that it is open whether it is carried."
-OUTGROWN = "But the target is quicker since: at level {} an iteration took {:.3g} ms, and {:.3g} ms later."
+OUTGROWN = "But the target is quicker since: at level {} an iteration took {}, and {} later."
 
 
 class Confirming:
@@ -138,7 +138,7 @@ class Confirming:
         before_speed, last_speed = (self.known.host_speed_in(one.measurement) for one in (before, last))
         if takes_ms >= QUICKER * took_ms or last_speed >= before_speed + LEAST_DRIFT:
             return None
-        return OUTGROWN.format(number(before.level), took_ms, takes_ms)
+        return OUTGROWN.format(number(before.level), ms_words(took_ms), ms_words(takes_ms))
 
     def conclude_again(self, seen: Measurement) -> Judgement:
         """A confirming step in the light of what is known by now."""
@@ -185,7 +185,7 @@ class Confirming:
         left = waiting_of(seen, self.known.context(seen))[-1]
         if left <= max(MOST_LEFT, MOST_LEFT_S * seen.done_per_s):
             return found
-        words = LEFT_OVER.format(f"{left:,.0f}", f"{left / seen.done_per_s:.1f}")
+        words = LEFT_OVER.format(count_words(left), time_words(left / seen.done_per_s))
         return replace(found, verdict="undecided", reasons=(*found.reasons, words), own=False)
 
     def _conclude(self, seen: Measurement, proof: bool) -> Judgement:

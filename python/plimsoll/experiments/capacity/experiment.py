@@ -39,7 +39,7 @@ from plimsoll.experiments.steps.judgement import Judgement
 from plimsoll.experiments.steps.measure import Measurement
 from plimsoll.experiments.steps.record import Bracket, ProgressCallback, StepRecord
 from plimsoll.interruptions import load_within
-from plimsoll.words import number
+from plimsoll.words import number, share_words, time_words
 
 HURRY_STEPS, SLOW_STEPS, CHECK_STEPS = 5, 4, 3
 OLD_END_S = 30.0
@@ -274,7 +274,7 @@ class _OpenSearch:
         if self._has_answered or not sum(seen.planned):
             return False
         if not sum(seen.done):
-            seconds, level = f"{record.end_s - record.start_s:.0f} s", number(record.level)
+            seconds, level = time_words(record.end_s - record.start_s), number(record.level)
             hangs = "the target hangs (it takes connections and does not answer), or one iteration takes longer."
             lasts = (
                 "its requests are answered, so one iteration takes longer. Shorten the pauses of the script, or let it "
@@ -284,7 +284,7 @@ class _OpenSearch:
             self._fail(f"No iteration finished within {seconds} at level {level}: {why}")
             return True
         if seen.requests and seen.error_share > 0.5:
-            share, causes = f"{seen.error_share:.0%}", seen.failures.words()
+            share, causes = share_words(seen.error_share), seen.failures.words()
             self._fail(f"{share} of the requests failed at the lowest level ({number(record.level)}): {causes}.")
             return True
         return False
@@ -328,7 +328,7 @@ class _OpenSearch:
     def _reason(self) -> str:
         bounds, settings = self.result.bracket, self.settings
         if bounds.width <= settings.width:
-            return f"The bracket is {bounds.width:.1%} wide, the goal was {settings.width:.0%}."
+            return f"The bracket is {share_words(bounds.width, 3)} wide, the goal was {share_words(settings.width)}."
         if bounds.bad is None and self.result.cap is not None:
             return f"No saturation up to what was sent. {self.result.cap.why}"
         if bounds.bad is None and settings.max_level is not None:
@@ -341,4 +341,4 @@ class _OpenSearch:
             spent = spent_words(bounds.width, settings.width, settings.load_budget_s)
         disturbed = sum(record.judgement.disturbed for record in self.holder.records)
         words = f" {disturbed} of its steps prove nothing, as others took CPU time of the host." if disturbed else ""
-        return f"The bracket is wider than the goal of {settings.width:.0%}: {spent}.{words}"
+        return f"The bracket is wider than the goal of {share_words(settings.width)}: {spent}.{words}"

@@ -18,6 +18,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from plimsoll.words import time_words
+
 DOUBLING_GAIN = 1.3
 KEEP_MORE, KEEP_LESS = 0.5, 0.25
 TRY_EVERY = 6
@@ -64,7 +66,7 @@ class BackPressure:
         if window.failed:
             return self._retreat(window, f"{window.failed} failed at {window.concurrency} at a time")
         if window.mean_ms is not None and window.mean_ms > self.slow_ms:
-            return self._retreat(window, f"answers took {window.mean_ms / 1000:.1f} s")
+            return self._retreat(window, f"answers took {time_words(window.mean_ms / 1000)}")
         self._calm += 1
         self._proven = max(self._proven, window.concurrency)
         if self.ceiling is not None and self._calm >= self._patience:

@@ -21,6 +21,7 @@ from plimsoll.experiments.long_runs.hold import conclude, decide
 from plimsoll.experiments.steps.holding import ProbesSampler, StepHolder, Writer
 from plimsoll.experiments.steps.record import ProgressCallback, Status, StepRecord
 from plimsoll.interruptions import load_within
+from plimsoll.words import count_words, time_words
 
 SOURCE = "consumer"
 REST_S = 3
@@ -200,4 +201,4 @@ class _Backlog:
         if self.waiting is None:
             return ""
         age_s = now_s - self.read_at_s
-        return f"  {self.waiting:,.0f} items wait{f' ({age_s:.0f} s ago)' if age_s > FRESH_S else ''}"
+        return f"  {count_words(self.waiting)} items wait{f' ({time_words(age_s)} ago)' if age_s > FRESH_S else ''}"

@@ -24,6 +24,7 @@ from plimsoll.interruptions import load_within
 from plimsoll.runs.readings.failures import Failures
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.stats.growth.load_forecast import LEAST_SHARE, Forecast, forecast, time_per_item
+from plimsoll.words import time_words
 
 WINDOW_S, LONGEST_WINDOW_S = 3, 15
 ITEMS_IN_WINDOW = 40
@@ -163,7 +164,7 @@ class _Loading:
             if self._left <= 0 or self.result.status == "failed":
                 return
             if snapshot.second + 1 >= self._longest_s:
-                self.result.reason = f"It ended with the load time of {self._longest_s:.0f} s (--for)."
+                self.result.reason = f"It ended with the load time of {time_words(self._longest_s)} (--for)."
                 return
 
     def finish(self) -> None:
@@ -325,7 +326,8 @@ class _Loading:
                 self.holder.event("forecast", self.now_s, **entry)
         if self.result.forecasts:
             last = self.result.forecasts[-1]
-            words += f", {last['total_s']:,.0f} s in all ({last['low_s']:,.0f} to {last['high_s']:,.0f})"
+            whole, low, high = (time_words(last[name]) for name in ("total_s", "low_s", "high_s"))
+            words += f", {whole} in all ({low} to {high})"
         self.holder.words = words
 
     @property

@@ -30,7 +30,7 @@ from plimsoll.experiments.steps.record import ProgressCallback, Status, StepReco
 from plimsoll.interruptions import load_within
 from plimsoll.runs.readings.declared_caps import DeclaredCap
 from plimsoll.runs.readings.script_caps import LoadSeconds, binding_cap
-from plimsoll.words import number
+from plimsoll.words import number, time_words
 
 PATIENCE_S = 30
 DRAIN_LIMIT_S = 30.0
@@ -183,7 +183,7 @@ def _under_load(
     record = holder.hold(settings.level, "expected", settings.duration_s, decide_second, capped)
     if record.judgement.given_up:
         result.reason = (
-            f"Ended after {record.end_s - record.start_s:.0f} s at level {number(settings.level)}: "
+            f"Ended after {time_words(record.end_s - record.start_s)} at level {number(settings.level)}: "
             f"{record.judgement.reasons[0]}"
         )
     if not record.judgement.capped:  # else what waits was never sent, and stopping drops it

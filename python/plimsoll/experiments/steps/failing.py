@@ -11,6 +11,7 @@ import numpy as np
 from plimsoll.experiments.steps.measure import Measurement
 from plimsoll.stats.estimates.effective_count import burstiness
 from plimsoll.stats.estimates.wilson import wilson_interval
+from plimsoll.words import share_words, time_words
 
 GIVE_UP_ERROR_SHARE = 0.5
 GIVE_UP_MEDIAN_MS = 10_000.0
@@ -23,13 +24,13 @@ LATE_PART, LEAST_LATE_S, LASTING = 1 / 3, 5, 0.8
 def give_up_reason(seen: Measurement) -> str | None:
     """Why the step should end at once, or None."""
     if (failing := failing_share(seen)) is not None:
-        return f"Given up: {failing:.0%} of the requests failed ({seen.failures.words()})."
+        return f"Given up: {share_words(failing)} of the requests failed ({seen.failures.words()})."
     median = (seen.response_ms(0.5) or 0.0) if seen.times.count >= FEWEST_TO_GIVE_UP else 0.0
     if median > GIVE_UP_MEDIAN_MS:
-        return f"Given up: the median response time is {median / 1000:.1f} s."
+        return f"Given up: the median response time is {time_words(median / 1000)}."
     waiting_s = max(seen.oldest_wait_s, backlog_s(seen))
     if waiting_s > GIVE_UP_BACKLOG_S:
-        return f"Given up: the work that waits would take the target {waiting_s:.0f} s."
+        return f"Given up: the work that waits would take the target {time_words(waiting_s)}."
     return None
 
 
@@ -57,7 +58,7 @@ def more_failures(seen: Measurement, base: tuple[int, int]) -> MoreFailures | No
     So it is *told* only by as many independent requests as the step's are worth
     (stats/estimates/effective_count.py)."""
     ceiling = wilson_interval(*base).high if base[0] and base[1] >= FEWEST_TO_GIVE_UP else 0.0
-    before = f", {base[0] / base[1]:.1%} at low load" if base[1] else ""
+    before = f", {share_words(base[0] / base[1])} at low load" if base[1] else ""
     late_s, whole_s = math.ceil(LATE_PART * len(seen.requests_each)), len(seen.requests_each)
     late = sum(seen.failed_each[-late_s:]), sum(seen.requests_each[-late_s:]), late_s
     lasts = late_s >= LEAST_LATE_S and sum(map(bool, seen.failed_each[-late_s:])) >= LASTING * late_s
@@ -69,7 +70,7 @@ def more_failures(seen: Measurement, base: tuple[int, int]) -> MoreFailures | No
         fewer = burstiness(*each)
         told = wilson_interval(failed / fewer, requests / fewer).low > ceiling + ERROR_SHARE_ABOVE_BASE
         when = "" if seconds == whole_s else f" in the last {seconds} s"
-        share = f"{failed / requests:.1%} of the requests failed{when}{before} ({seen.failures.words()})"
+        share = f"{share_words(failed / requests)} of the requests failed{when}{before} ({seen.failures.words()})"
         words = f"{share}." if told else f"{share}, but in bursts: too few seconds to tell how much fails in the mean."
         if told or found is None:
             found = MoreFailures(words, told)

@@ -73,6 +73,7 @@ from plimsoll.stats.throughput.saturation import (
     is_plainly_overloaded,
     is_settled,
 )
+from plimsoll.words import change_words, count_words, number, share_words, time_words
 
 SEPARATION_Z = 2.0
 QUICK_SHORTFALL_Z, QUICK_GROWTH_Z, QUICK_GROWTH_SHARE = 3.5, 2.5, 0.08
@@ -231,19 +232,25 @@ def cap_of(
 def _growth_words(moved: Growth, seen: Measurement) -> str:
     gain = seen.unfinished_end - seen.unfinished_start
     return (
-        f"Finished {moved.done / moved.seconds:.4g} of {moved.expected / moved.seconds:.4g} arrivals per second; "
-        f"unfinished work grew by {gain:.0f} in {moved.seconds:.0f} s, which is {backlog_s(seen):.1f} s of work "
-        f"(z = {moved.growth_z:.1f}, shortfall z = {moved.shortfall_z:.1f})."
+        f"{_finished_words(moved)}; unfinished work grew by {count_words(gain)} in {time_words(moved.seconds)}, which "
+        f"is {time_words(backlog_s(seen))} of work (z = {number(moved.growth_z)}, "
+        f"shortfall z = {number(moved.shortfall_z)})."
     )
+
+
+def _finished_words(moved: Growth) -> str:
+    """With a digit more than other rates have: that the two differ is what the sentence says."""
+    done, expected = (number(count / moved.seconds, 4) for count in (moved.done, moved.expected))
+    return f"Finished {done} of {expected} arrivals per second"
 
 
 def _taken_words(seen: Measurement, context: Context) -> str:
     cores = context.foreign.cores_in(seen.seconds)
-    stolen = f"the hypervisor took {seen.stolen_share:.0%} of a core's time from this host"
+    stolen = f"the hypervisor took {share_words(seen.stolen_share)} of a core's time from this host"
     who = [stolen] if seen.stolen_share >= LEAST_STOLEN or not cores.any() else []
     if cores.any():
         seconds = int((cores > 0).sum())
-        who.append(f"other processes used {cores.sum() / seconds:.1f} cores more than usual for {seconds} s")
+        who.append(f"other processes used {number(cores.sum() / seconds)} cores more than usual for {seconds} s")
     return f"But {' and '.join(who)}, which alone may explain it."
 
 
@@ -255,43 +262,44 @@ def _other_words(seen: Measurement) -> tuple[str, ...]:
 def calm_words(moved: Growth, seen: Measurement) -> str:
     """What a step that kept up showed."""
     return (
-        f"Kept up with {moved.expected:,.0f} arrivals in {moved.seconds:.0f} s: unfinished work went from "
-        f"{seen.unfinished_start:,.0f} to {seen.unfinished_end:,.0f}."
+        f"Kept up with {count_words(moved.expected)} arrivals in {time_words(moved.seconds)}: unfinished work went "
+        f"from {count_words(seen.unfinished_start)} to {count_words(seen.unfinished_end)}."
     )
 
 
 def _open_words(moved: Growth, seen: Measurement, context: Context) -> str:
     gain, speed = seen.unfinished_end - seen.unfinished_start, host_speed(seen, context)
-    grew = (
-        f"Finished {moved.done / moved.seconds:.4g} of {moved.expected / moved.seconds:.4g} arrivals per second, and "
-        f"unfinished work grew by {gain:,.0f}."
-    )
+    grew = f"{_finished_words(moved)}, and unfinished work grew by {count_words(gain)}."
     if taken_share(seen, context) >= DISTURBED_SHARE and _queue_grew(moved):
         return grew
     if moved.growth_share >= LEAST_UNEXPLAINED + 2 * max(0.0, 1 - speed):
         swing = float(np.std(seen.done) / np.mean(seen.done)) if moved.done else math.inf
-        return f"{grew} But what it finishes {_swing_words(swing)}: {moved.seconds:.0f} s are too short to tell by."
+        return (
+            f"{grew} But what it finishes {_swing_words(swing)}: {time_words(moved.seconds)} are too short to tell by."
+        )
     if speed <= 1 - LEAST_DRIFT and _queue_grew(moved):
         return (
-            f"{grew} But the target's cores were {1 - speed:.0%} slower than in the mean of the search, and what that "
-            f"leaves is too little to tell by in {moved.seconds:.0f} s."
+            f"{grew} But the target's cores were {share_words(1 - speed)} slower than in the mean of the search, and "
+            f"what that leaves is too little to tell by in {time_words(moved.seconds)}."
         )
     if speed >= 1 + LEAST_DRIFT and not _queue_grew(moved):
         return (
-            f"Kept up with {moved.expected:,.0f} arrivals. But the target's cores were {speed - 1:.0%} faster than in "
-            "the mean of the search: whether it keeps up on a usual host is open."
+            f"Kept up with {count_words(moved.expected)} arrivals. But the target's cores were "
+            f"{share_words(speed - 1)} faster than in the mean of the search: whether it keeps up on a usual host is "
+            "open."
         )
     return (
-        f"Not enough data: unfinished work changed by {gain:+,.0f} in {moved.expected:,.0f} arrivals. The queue was "
-        "too long for a target below its capacity and too short for an overload."
+        f"Not enough data: unfinished work changed by {change_words(gain)} in {count_words(moved.expected)} arrivals. "
+        "The queue was too long for a target below its capacity and too short for an overload."
     )
 
 
 def _swing_words(swing: float) -> str:
     """How much completions vary; `swing`: their standard deviation in a second ÷ their mean."""
-    return f"varies by ± {swing:.0%} from second to second" if swing < 1 else "comes in bursts"
+    return f"varies by ± {share_words(swing)} from second to second" if swing < 1 else "comes in bursts"
 
 
 def _plateau_words(top: Plateau, side: str) -> str:
     doubt = 2 * top.relative_sd
-    return f"Overloaded steps finished as much as level {top.level:.4g} (± {doubt:.1%}) asks for, which is {side}."
+    level, sure = number(top.level), f"(± {share_words(doubt)})"
+    return f"Overloaded steps finished as much as level {level} {sure} asks for, which is {side}."

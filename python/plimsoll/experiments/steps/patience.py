@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from plimsoll.experiments.steps.booking import Lost
 from plimsoll.experiments.steps.record import StepRecord
-from plimsoll.words import number
+from plimsoll.words import number, time_words
 
 LEAST_S = 5.0
 RESPONSES = 10.0
@@ -33,7 +33,11 @@ def words_of_loss(lost: Lost, unit: str, after_s: float) -> str:
     """One line: how many, of which level, for how long, which requests."""
     at = _UNITS.get(unit, "level {}").format(number(max(lost.levels))) if lost.levels else ""
     names = f" ({', '.join(lost.names)})" if lost.names else ""
-    age = f"the oldest for {lost.oldest_s:.0f} s" if lost.oldest_s is not None else f"none ended for {after_s:.0f} s"
+    age = (
+        f"the oldest for {time_words(lost.oldest_s)}"
+        if lost.oldest_s is not None
+        else f"none ended for {time_words(after_s)}"
+    )
     return (
         f"Draining gave up: {lost.count:,} iterations{f' of the step at {at}' if at else ''} have no answer{names}, "
         f"{age}. They count as lost there, not in later steps."

@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from plimsoll.experiments.steps.measure import Measurement
 from plimsoll.stats.growth.drift import Drift, drift
+from plimsoll.words import percent_words, share_words, time_words
 
 CONFIDENCE = 0.99
 LEAST_SHARE = 0.10
@@ -80,4 +81,7 @@ def _change_of(found: Drift) -> str:
 
 def _change(share: float, low: float, high: float, span_s: float) -> str:
     way = "rises" if share > 0 else "falls"
-    return f"{way} by {abs(share):.0%} in {span_s:.0f} s (99%: {low:+.0%} to {high:+.0%})"
+    return (
+        f"{way} by {share_words(abs(share))} in {time_words(span_s)} (99%: {percent_words(low)} to "
+        f"{percent_words(high)})"
+    )

@@ -23,6 +23,7 @@ from plimsoll.experiments.target.readiness import answers
 from plimsoll.interruptions import interruptions_held
 from plimsoll.study.models import Target
 from plimsoll.study.secrets.redactor import Redactor
+from plimsoll.words import time_words
 
 OnEvent = Callable[[str, str], None]
 _TOLD_AFTER_S = 3.0
@@ -104,7 +105,7 @@ class TargetControl:
             self._fail_if_start_failed()
             problem = self._taken_port() or self._why_not_ready(deadline)
             if not problem:
-                self._on_event("ready", f"the target was ready after {time.monotonic() - began:.1f} s")
+                self._on_event("ready", f"the target was ready after {time_words(time.monotonic() - began)}")
                 return
             if time.monotonic() >= deadline:
                 break

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from plimsoll.findings.database.loads import Load, Loads, compared_of
 from plimsoll.findings.evidence import EVENTS, Evidence, as_data
-from plimsoll.words import ms_words, number, share_words
+from plimsoll.words import change_words, confidence_words, ms_words, number, share_words, time_words
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader
@@ -227,7 +227,7 @@ def _facts(loads: Loads, top: Load, half: Load | None) -> list[list[str]]:
 def _work_words(load: Load) -> str:
     found = load.found
     busy = found["samples"] * found["sample_s"] / found["seconds"] if found["seconds"] else 0.0
-    return f"{found['samples']:,} samples in {found['seconds']:.0f} s: {number(busy)} threads at work on average"
+    return f"{found['samples']:,} samples in {time_words(found['seconds'])}: {number(busy)} threads at work on average"
 
 
 def _sentence(one: Function) -> str:
@@ -248,14 +248,15 @@ def _table(
         row = [one.name, one.where, share_words(one.top), _ms_or_none(one.top_ms)]
         if half is not None:
             sure = "" if one in beyond else " (chance)"
-            row += [share_words(one.half or 0.0), _ms_or_none(one.half_ms), f"{100 * one.change:+.1f}{sure}"]
+            row += [share_words(one.half or 0.0), _ms_or_none(one.half_ms), f"{change_words(100 * one.change)}{sure}"]
         rows.append(row)
     rest = 1 - sum(one.top for one in functions[:MOST_FUNCTIONS])
     note = "Own time: samples in the function itself, not in what it calls."
     if rest > 0.005:
         note += f" Others: {share_words(rest)}."
     if half is not None:
-        note += f" (chance): within what samples of this number scatter by ({1 - ALPHA:.0%}, all functions together)."
+        chance = confidence_words(1 - ALPHA)
+        note += f" (chance): within what samples of this number scatter by ({chance}, all functions together)."
     return {"title": "Functions by own time", "note": note, "columns": columns, "rows": rows,
             "words": ["Function", "Where"], "codes": ["Function"]}  # fmt: skip
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from plimsoll.findings.resources import Step
-from plimsoll.words import level_words, number
+from plimsoll.words import count_words, level_words, ms_words, number, share_words, time_words
 
 FAILING_SHARE = 0.01
 
@@ -21,11 +21,11 @@ def not_carried_words(result: Mapping[str, Any]) -> str:
     fell = result.get("collapse")
     if fell and fell["level"] <= bad * (1 + 1e-9):
         share = 1 - fell["per_s"] / fell["carried_per_s"]
-        return f"{at} it collapses to {number(fell['per_s'])}/s, {share:.0%} less"
+        return f"{at} it collapses to {number(fell['per_s'])}/s, {share_words(share)} less"
     held = [step for step in result["steps"] if step["level"] == bad and step["verdict"] == "bad"]
     failing = max((step.get("error_share", 0.0) for step in held), default=0.0)
     if failing >= FAILING_SHARE:
-        return f"{at} {failing:.0%} of the requests fail"
+        return f"{at} {share_words(failing)} of the requests fail"
     return f"{at} it is saturated"
 
 
@@ -47,10 +47,10 @@ def failing_anyway_words(result: Mapping[str, Any]) -> list[str]:
     found = result.get("failing_anyway")
     if not found:
         return []
-    share = f"{found['failed'] / found['requests']:.1%}"
+    share = share_words(found["failed"] / found["requests"])
     level = level_words(found["level"], result["unit"])
     return [
-        f"From second {found['from_s']:.0f} on {share} of the requests fail whatever the load, at {level} too "
+        f"From second {count_words(found['from_s'])} on {share} of the requests fail whatever the load, at {level} too "
         f"({found['causes']}): a quota that is used up, an expired token, or something behind the target."
     ]
 
@@ -67,9 +67,10 @@ def dearer_words(found: Mapping[str, Any] | None) -> list[str]:
     if not found:
         return []
     return [
-        f"An operation became dearer meanwhile: {found['process']} took {found['from_ms']:.3g} ms of CPU for it by "
-        f"second {found['from_s']:.0f}, and {found['to_ms']:.3g} ms from second {found['to_s']:.0f} on, which makes "
-        f"{found['share']:.0%} more work for the target. What it carries falls with that."
+        f"An operation became dearer meanwhile: {found['process']} took {ms_words(found['from_ms'])} of CPU for it by "
+        f"second {count_words(found['from_s'])}, and {ms_words(found['to_ms'])} from second "
+        f"{count_words(found['to_s'])} on, which makes {share_words(found['share'])} more work for the target. What it "
+        "carries falls with that."
     ]
 
 
@@ -90,8 +91,8 @@ def _changed_times(result: Mapping[str, Any], key: str, beside: str = "") -> str
         return ""
     return (
         f"at {level_words(found['level'], result['unit'])}{beside} half of the requests took up to "
-        f"{found['from_ms']:.3g} ms by second {found['from_s']:.0f}, and up to {found['to_ms']:.3g} ms from "
-        f"second {found['to_s']:.0f} on"
+        f"{ms_words(found['from_ms'])} by second {count_words(found['from_s'])}, and up to {ms_words(found['to_ms'])} "
+        f"from second {count_words(found['to_s'])} on"
     )
 
 
@@ -105,7 +106,7 @@ def recovery_words(result: Mapping[str, Any]) -> list[str]:
         return []
     if recovers is None:
         return [f"Once overloaded it stays overloaded even at {level_words(stays, unit)}."]
-    within = f" within {fell['recovery_s']:.0f} s" if fell["recovery_s"] is not None else ""
+    within = f" within {time_words(fell['recovery_s'])}" if fell["recovery_s"] is not None else ""
     if stays is None:
         return [f"From overload it recovers by itself at {level_words(recovers, unit)}{within}."]
     return [
@@ -122,7 +123,7 @@ def collapse_notes(result: Mapping[str, Any], steps: Sequence[Step]) -> list[str
     unit = result["unit"]
     notes = [
         f"Overloaded, it finishes less than it carries: {number(fell['per_s'])}/s after "
-        f"{level_words(fell['level'], unit)}, {1 - fell['per_s'] / fell['carried_per_s']:.0%} less than at "
+        f"{level_words(fell['level'], unit)}, {share_words(1 - fell['per_s'] / fell['carried_per_s'])} less than at "
         f"{level_words(fell['carried_level'], unit)}. Keep a reserve, or refuse what it cannot do in time."
     ]
     if not fell["recovery_tried"]:

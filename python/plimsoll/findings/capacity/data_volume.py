@@ -7,7 +7,7 @@ from typing import Any
 
 from plimsoll.findings.resources import Means, Step, target_cores
 from plimsoll.stats.growth.covariate import DemandChange, demand_change
-from plimsoll.words import number
+from plimsoll.words import number, percent_words
 
 MOST_ERRORS = 0.01
 MOST_OPEN = 2.0  # width of the interval, of twice the data, from which it says nothing: 0 to 3 times the cost
@@ -57,7 +57,7 @@ def _change_json(change: DemandChange) -> dict[str, Any]:
 def _growth_words(start: float, end: float, share: float | None) -> str:
     if start == end:
         return f"The data volume stayed at {number(start)}."
-    by = f" ({share:+.1%})" if share is not None else ""
+    by = f" ({percent_words(share)})" if share is not None else ""
     return f"The data volume went from {number(start)} to {number(end)}{by} during the run."
 
 
@@ -68,8 +68,8 @@ def _demand_words(change: DemandChange | None, grew: bool) -> str:
         return "Whether operations cost more for it cannot be told from these steps."
     if not change.significant and change.high - change.low > MOST_OPEN:
         return "Whether CPU per operation changed with it is inconclusive: the confidence interval is too wide."
-    interval = f"99%: {change.low:+.0%} to {change.high:+.0%} if the data doubles"
+    interval = f"99%: {percent_words(change.low)} to {percent_words(change.high)} if the data doubles"
     if not change.significant:
         return f"CPU per operation did not change with it beyond chance ({interval})."
-    by = f"by {change.per_doubling:+.0%} ({interval})"
+    by = f"by {percent_words(change.per_doubling)} ({interval})"
     return f"CPU per operation changed with it beyond chance, {by}, so the answer holds for this volume."

@@ -10,7 +10,7 @@ from plimsoll.findings.evidence import Evidence, as_data
 from plimsoll.findings.imported.table_levels import file_of
 from plimsoll.runs.readings.step_table import Row, StepTable
 from plimsoll.stats.throughput.demand import Reach, demand_s, fit_line, reach
-from plimsoll.words import level_words, number
+from plimsoll.words import level_words, number, share_words
 
 SCHEMA = 1
 QUESTION = "How far would it go on its budget of {name}?"
@@ -107,7 +107,10 @@ def _reach_words(name: str, found: Reach, rows: Sequence[tuple[Row, float]]) -> 
         places = range(len(used))
         low, high = (pick(places, key=lambda place: found.constant_per_s[place]) for pick in (min, max))
         ends = [(found.constant_per_s[place], place) for place in dict.fromkeys((low, high))]
-    parts = [f"{number(per_s[at])}/s at {used[at]:.0%} → {number(to)}/s at {found.budget:.0%}" for to, at in ends]
+    parts = [
+        f"{number(per_s[at])}/s at {share_words(used[at])} → {number(to)}/s at {share_words(found.budget)}"
+        for to, at in ends
+    ]
     words = f"{', '.join(parts)} of {name} if {CONSTANT_WORDS}"
     if found.line_per_s is None:
         one = "one level does not show one" if _is_one_level(rows) else "only one throughput was measured"
@@ -124,8 +127,10 @@ def _notes(rows: Sequence[tuple[Row, float]]) -> list[str]:
     if line is None or _is_one_level(rows):
         return ["One level does not show whether the demand per request stays the same as load grows."]
     if line.idle < 0:
-        return [f"The line meets 0/s at {line.idle:.1%}, below nothing: the demand per request rose with load."]
-    return [f"The line says that {line.idle:.1%} would be in use without any request."]
+        return [
+            f"The line meets 0/s at {share_words(line.idle)}, below nothing: the demand per request rose with load."
+        ]
+    return [f"The line says that {share_words(line.idle)} would be in use without any request."]
 
 
 def _reach_notes(name: str, found: Reach, top_per_s: float) -> list[str]:
@@ -133,7 +138,7 @@ def _reach_notes(name: str, found: Reach, top_per_s: float) -> list[str]:
     notes = [f"Both assume that {name} is what limits, and that nothing else fills up before."]
     if found.beyond > FAR:
         notes.append(
-            f"That is up to {found.beyond:.1f} times the highest throughput measured ({number(top_per_s)}/s): an "
+            f"That is up to {number(found.beyond)} times the highest throughput measured ({number(top_per_s)}/s): an "
             "extrapolation, usually too high, as demand mostly rises towards saturation."
         )
     if found.line_per_s is not None and found.interval is None:
@@ -183,5 +188,5 @@ def _scaled_words(table: StepTable, scaled: Mapping[str, Any] | None) -> list[st
     to = ", ".join([level_words(scaled["level"], unit), *rates])
     return [
         f"With the same mix, constant demand from {level_words(scaled['from_level'], unit)} means "
-        f"{scaled['ratio']:.2f} times as much: {to}."
+        f"{number(scaled['ratio'])} times as much: {to}."
     ]

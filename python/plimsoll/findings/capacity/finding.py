@@ -32,7 +32,7 @@ from plimsoll.runs.readings.arrivals import by_arrival, windows_of
 from plimsoll.runs.readings.ended_steps import ended_steps
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.stats.throughput.bracket import relevant_bounds
-from plimsoll.words import level_words, number
+from plimsoll.words import level_words, number, share_words
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader
@@ -362,8 +362,8 @@ def _disturbed_words(steps: Sequence[Step], unit: str) -> list[str]:
     words = []
     if stolen:
         worst = max(step["stolen_share"] for step in stolen)
-        words.append(f"{len(stolen)} of {len(steps)} steps prove nothing: the hypervisor took up to {worst:.0%} of a "
-                     "core's time from this host.")  # fmt: skip
+        words.append(f"{len(stolen)} of {len(steps)} steps prove nothing: the hypervisor took up to "
+                     f"{share_words(worst)} of a core's time from this host.")  # fmt: skip
     if beside:
         words.append(f"{len(beside)} of {len(steps)} steps prove nothing: work that is neither the target's nor the "
                      f"generator's came or went on this host. At {level_words(beside[-1]['level'], unit)}: "
@@ -429,7 +429,7 @@ def _thrashing_words(facts: Mapping[str, Any], steps: Sequence[Step]) -> list[st
     less = 1 - worst["done_per_s"] / carried["done_per_s"]
     here, there = (level_words(step["level"], facts["unit"]) for step in (worst, carried))
     return [
-        f"Overloaded, it finishes less than it carries: {number(worst['done_per_s'])}/s at {here}, {less:.0%} less "
-        f"than at {there}. "
-        "Once behind, it does not catch up while the load stays: keep a reserve, or refuse what it cannot do in time."
+        f"Overloaded, it finishes less than it carries: {number(worst['done_per_s'])}/s at {here}, {share_words(less)} "
+        f"less than at {there}. Once behind, it does not catch up while the load stays: keep a reserve, or refuse what "
+        "it cannot do in time."
     ]

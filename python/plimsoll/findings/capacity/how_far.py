@@ -12,7 +12,7 @@ from plimsoll.findings.evidence import as_data, of_steps
 from plimsoll.findings.resources import says_nothing
 from plimsoll.stats.throughput.demand import demand_s, reach
 from plimsoll.stats.throughput.demand_curve import CurveReach, reach_along_curve
-from plimsoll.words import level_words, number
+from plimsoll.words import level_words, number, share_words
 
 QUESTION = "How far would it go?"
 WIDEST = 1.5
@@ -78,7 +78,7 @@ def how_far_finding(
             least = _at_least(name, share, main["steps"]) if name in probed else None
             missing.append(least or _missing(name, resources, ["cpu", "disk", *probed], kept_apart))
         else:
-            asked.append(reach_of(resource, share * resource.ceiling, f"{share:.0%} of {resource.where}"))
+            asked.append(reach_of(resource, share * resource.ceiling, f"{share_words(share)} of {resource.where}"))
     if cores is not None:
         asked += _on_cores(cores, resources, missing, kept_apart)
     if not budgets and cores is None:
@@ -147,9 +147,9 @@ def _at_least(name: str, share: float, steps: Sequence[Mapping[str, Any]]) -> st
     if used <= 0 or used > share:
         return None
     return (
-        f"On {share:.0%} of one core of {name}: at least {number(top * share / used)}/s, if its use rises no faster "
-        f"than throughput. It was not seen to rise: {name} used at most {number(used)} cores at {number(top / 2)} to "
-        f"{number(top)}/s."
+        f"On {share_words(share)} of one core of {name}: at least {number(top * share / used)}/s, if its use rises no "
+        f"faster than throughput. It was not seen to rise: {name} used at most {number(used)} cores at "
+        f"{number(top / 2)} to {number(top)}/s."
     )
 
 
@@ -193,7 +193,7 @@ def _plain(one: Reaching) -> str:
     resource, top = one.resource, len(one.resource.per_s) - 1
     points = [at for at in sorted({0, top}) if at == top or resource.used[at] >= LEAST_POINT * resource.ceiling]
     parts = [
-        f"{number(resource.per_s[at])}/s at {resource.used[at] / resource.ceiling:.0%} → "
+        f"{number(resource.per_s[at])}/s at {share_words(resource.used[at] / resource.ceiling)} → "
         f"{number(one.constant_per_s[at])}/s"
         for at in points
     ]
@@ -245,7 +245,7 @@ def _notes(asked: Sequence[Reaching], main: Mapping[str, Any], same_host: bool) 
                 )
         used = max(one.resource.used) / one.budget
         if used < FAR_SHARE:
-            notes.append(f"The measured levels used {used:.0%} of {one.what} at most: a far extrapolation.")
+            notes.append(f"The measured levels used {share_words(used)} of {one.what} at most: a far extrapolation.")
         if one.resource.name == "cpu" and one.resource.parts:
             notes.append(_shared_words(one.resource))
             if same_host:

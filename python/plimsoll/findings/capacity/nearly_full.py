@@ -13,7 +13,7 @@ from plimsoll.findings.capacity.run_resources import ONE_THREAD_SHARE
 from plimsoll.findings.limits.cores import PINNED_CLOSE
 from plimsoll.findings.limits.limit import Limit, Scope
 from plimsoll.findings.resources import Means, Step, are_cores_of_others, processes
-from plimsoll.words import level_words, number
+from plimsoll.words import level_words, number, share_words
 
 NEARLY = 0.80  # of what there is: from there on waiting times grow steeply (1 ÷ (1 − utilisation) is 5)
 SLOWER = 3.0  # times the mean response time of the lowest level: work waits
@@ -59,11 +59,11 @@ def _resources(here: Means, low: Means, words: tuple[str, str], waits: bool) -> 
     host, then = here.get("host", {}), low.get("host", {})
     if "cpu_share" in host and not are_cores_of_others(here):
         share, before = host["cpu_share"], then.get("cpu_share", 0.0)
-        text = f"CPU of the host was {share:.0%} busy {words[0]}, {before:.0%} {words[1]}."
+        text = f"CPU of the host was {share_words(share)} busy {words[0]}, {share_words(before)} {words[1]}."
         yield Limit("cpu", "all cores of the host", share, before, text, "", Scope.HOST_CORES)
     if "disk_busy_share" in host:
         share, before = host["disk_busy_share"], then.get("disk_busy_share", 0.0)
-        text = f"The busiest disk was {share:.0%} busy {words[0]}, {before:.0%} {words[1]}."
+        text = f"The busiest disk was {share_words(share)} busy {words[0]}, {share_words(before)} {words[1]}."
         yield Limit("disk", "the busiest disk of the host", share, before, text, "", Scope.HOST_DISK)
 
 

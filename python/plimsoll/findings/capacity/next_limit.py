@@ -10,7 +10,7 @@ from plimsoll.findings.capacity.run_resources import Resource, as_json, evidence
 from plimsoll.findings.capacity.seen_overload import overload_of, overload_words
 from plimsoll.findings.evidence import as_data
 from plimsoll.findings.trials.trials import joined
-from plimsoll.words import level_words, number
+from plimsoll.words import level_words, number, share_words
 
 QUESTION = "What would stop it next?"
 CLEARLY = 1.05
@@ -87,7 +87,8 @@ def _flat_words(one: Reaching) -> str:
         return f"{_capital(one.resource.where)} is left out: its use was seen at one level alone."
     used = max(one.resource.used) / one.resource.ceiling
     return (
-        f"{_capital(one.resource.where)} is left out: its use, {used:.0%} at most, rose no more than chance explains."
+        f"{_capital(one.resource.where)} is left out: its use, {share_words(used)} at most, rose no more than chance "
+        "explains."
     )
 
 
@@ -130,7 +131,7 @@ def _stopped_elsewhere(main: Mapping[str, Any], first: Reaching, overload: Mappi
     share = max(first.resource.used) / first.resource.ceiling
     return (
         f"What stopped it{at} is not known: {first.resource.where}, of the largest demand that was probed, had a use "
-        f"of {share:.0%} at most in the steps that were carried."
+        f"of {share_words(share)} at most in the steps that were carried."
     )
 
 

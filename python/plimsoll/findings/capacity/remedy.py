@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from plimsoll.findings.evidence import FINDINGS, Evidence, as_data, of_steps
-from plimsoll.words import level_words, number
+from plimsoll.words import level_words, number, percent_words
 
 QUESTION = "What did the remedy change?"
 SCHEMA = 1
@@ -141,7 +141,7 @@ def _bracket(finding: Mapping[str, Any]) -> str:
 
 def _change(low: float | None, high: float | None) -> str:
     """ "between −3% and +12%"."""
-    shown = [f"{100 * (ratio - 1):+,.0f}%".replace("-", "−") if ratio is not None else None for ratio in (low, high)]
+    shown = [percent_words(ratio - 1).replace("-", "−") if ratio is not None else None for ratio in (low, high)]
     if shown[0] and shown[1]:
         return f"between {shown[0]} and {shown[1]}"
     return f"at least {shown[0]}" if shown[0] else f"at most {shown[1]}" if shown[1] else "not bounded"

@@ -9,7 +9,7 @@ from typing import Any
 from plimsoll.findings.evidence import EVENTS, Evidence, as_data
 from plimsoll.findings.resources import Step
 from plimsoll.stats.throughput.scalability import FEWEST_LEVELS, NoLaw, Scalability, fit_scalability
-from plimsoll.words import level_words, number, without_flags
+from plimsoll.words import level_words, number, share_words, without_flags
 
 QUESTION = "How does throughput scale with users?"
 LAW = "the universal scalability law"
@@ -141,15 +141,15 @@ def _facts(found: Scalability, unit: str, in_users: bool) -> list[list[str]]:
         return []
     return [
         ["One user alone", f"{number(found.single_per_s)} /s"],
-        ["Contention σ", f"{found.contention:.2%}"],
-        ["Coherency κ", f"{found.coherency:.3g}"],
+        ["Contention σ", share_words(found.contention, 3)],
+        ["Coherency κ", number(found.coherency)],
     ]
 
 
 def _law_note(found: Scalability, count: int) -> str:
     return (
-        f"{LAW.capitalize()} fits {count} levels within {found.scatter:.1%}. That a target follows it is assumed; "
-        "a generator at its limit looks like contention."
+        f"{LAW.capitalize()} fits {count} levels within {share_words(found.scatter)}. That a target follows it is "
+        "assumed; a generator at its limit looks like contention."
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plimsoll.words import level_words, number
+from plimsoll.words import level_words, number, time_words
 
 FELL_BEHIND = 0.95  # of the arrivals
 
@@ -40,6 +40,6 @@ def overload_words(step: Mapping[str, Any], unit: str) -> str:
     """What it finished there, in a clause."""
     seconds = step["end_s"] - step["measured_from_s"]
     return (
-        f"in a short step of {seconds:.0f} s at {level_words(step['level'], unit)} it finished "
+        f"in a short step of {time_words(seconds)} at {level_words(step['level'], unit)} it finished "
         f"{number(step['done_per_s'])} of {number(step['planned_per_s'])}/s"
     )

@@ -21,7 +21,7 @@ from plimsoll.findings.resources import saw_target
 from plimsoll.findings.validity.foreign_work import OF_WHAT_WAS_LEFT
 from plimsoll.runs.interrupted import INTERRUPTED
 from plimsoll.runs.readings.failures import Failures
-from plimsoll.words import level_words, number
+from plimsoll.words import level_words, number, share_words, time_words
 
 KEPT_UP = 0.9
 GENERATOR_LIMITED = "the generator may have been the limit"
@@ -98,7 +98,7 @@ def asked_words(asked: Mapping[str, Any] | None, at: str = "", *, with_reason: b
         return []
     rates = f"asked for {number(asked['asked_per_s'])} iterations/s, reached {number(asked['reached_per_s'])}/s"
     why = f"; {asked['why']}" if with_reason else ""
-    return [f"The load{f' {at}' if at else ''} was not made: {rates} ({asked['share']:.0%}){why}."]
+    return [f"The load{f' {at}' if at else ''} was not made: {rates} ({share_words(asked['share'])}){why}."]
 
 
 def what_stops_it(limited: Mapping[str, Any], bad: float | None) -> list[str]:
@@ -174,7 +174,7 @@ def _as_sentence(sustainable: str) -> str:
 
 def nearly_full_words(found: Mapping[str, Any] | None) -> str:
     """What was nearly full at the highest level that was carried (nearly_full.py); empty where nothing was."""
-    return f" But {found['where']} was {found['utilisation']:.0%} busy there." if found else ""
+    return f" But {found['where']} was {share_words(found['utilisation'])} busy there." if found else ""
 
 
 def _at_most(result: Mapping[str, Any]) -> str:
@@ -194,7 +194,8 @@ def _seen_above(result: Mapping[str, Any]) -> str:
     step = min(behind, key=lambda one: float(one["level"]))
     held_s = step["end_s"] - step["measured_from_s"]
     return (
-        f"at {level_words(step['level'], result['unit'])} it fell behind in a probe of {held_s:.0f} s, not held again."
+        f"at {level_words(step['level'], result['unit'])} it fell behind in a probe of {time_words(held_s)}, not held "
+        "again."
     )
 
 
@@ -267,13 +268,13 @@ def _headroom_words(
         least = bad is None and not lowered
         if least and ratio < LEAST_HEADROOM:
             return [f"That is at least the expected {expected} users."]
-        return [f"{that} {'at least ' if least else ''}{ratio:.0%} more than the expected {expected} users."]
+        return [f"{that} {'at least ' if least else ''}{share_words(ratio)} more than the expected {expected} users."]
     will_not = "it will not meet the objectives there" if lowered else "it will not carry them"
     if ratio is None and lowered and not found.get("unmatched"):
         return [f"It will not meet the objectives at the expected {expected} users."]
     if ratio is None:
         return [f"It will not carry the expected {expected} users."]
-    return [f"{that} {-ratio:.0%} less than the expected {expected} users: {will_not}."]
+    return [f"{that} {share_words(-ratio)} less than the expected {expected} users: {will_not}."]
 
 
 def next_steps(result: Mapping[str, Any], finding: Mapping[str, Any]) -> list[str]:
@@ -297,7 +298,8 @@ def next_steps(result: Mapping[str, Any], finding: Mapping[str, Any]) -> list[st
         steps.append(_how_to_go_on(result))
     elif (bad - good) / bad > goal + 1e-9 and not falls:
         steps.append(
-            f"The bracket is {(bad - good) / bad:.0%} wide, the goal was {goal:.0%}: more load time (--for) narrows it."
+            f"The bracket is {share_words((bad - good) / bad, 3)} wide, the goal was {share_words(goal)}: more load "
+            "time (--for) narrows it."
         )
     if falls:
         steps.append(AGES)

@@ -12,7 +12,7 @@ from typing import Any
 from plimsoll.findings.capacity.words import headroom_of
 from plimsoll.findings.consistency.story import FAR, HARDWARE, HELD, MAIN, NEXT, SCALING, Rule, Story
 from plimsoll.findings.limits.next_steps import steps_of
-from plimsoll.words import level_words, number
+from plimsoll.words import level_words, number, percent_words
 
 CLOSE = 0.95
 CORES = ("cpu", "target_cores")
@@ -127,7 +127,7 @@ def _headroom(story: Story) -> str | None:
     if carries is False and good is not None and good >= expected:
         return f"the expected {number(expected)} users are too many, and {number(good)} users are carried"
     if ratio is not None and carries is not None and (ratio >= 0) is not carries:
-        return f"the headroom is {ratio:+.0%}, and the expected load is {'' if carries else 'not '}carried"
+        return f"the headroom is {percent_words(ratio)}, and the expected load is {'' if carries else 'not '}carried"
     return None
 
 

@@ -10,7 +10,7 @@ from plimsoll.findings.drain.series import Array, Consumer
 from plimsoll.stats.consumption.keeping_up import KeepingUp
 from plimsoll.stats.estimates.mean_interval import mean_interval
 from plimsoll.stats.growth.drift import drift
-from plimsoll.words import MIB, number, size_words, time_words
+from plimsoll.words import MIB, change_words, number, size_words, time_words
 
 
 def index_growth(seen: Consumer, budget: float | None, judged: KeepingUp | None) -> dict[str, Any]:
@@ -95,7 +95,7 @@ def memory_growth(seen: Consumer, budget: float | None) -> dict[str, Any]:
             "next": [],
         }
     left = (budget - now) / found.slope
-    rate = f"{found.slope * 3600 / MIB:+,.3g} MiB an hour"
+    rate = f"{change_words(found.slope * 3600 / MIB)} MiB an hour"
     return {
         "answer": (
             f"In {time_words(max(0.0, left))} if it goes on to grow by {rate} "

@@ -71,9 +71,9 @@ def _what_the_interval_holds(found: PollRate, rounding_s: float) -> str:
 def _record_words(found: PollRate, records: float | None, operations: float | None) -> list[str]:
     words = []
     if records:
-        words.append(f"They came from {number(records)} change records, {records / found.items:.2f} for each item.")
+        words.append(f"They came from {number(records)} change records, {number(records / found.items)} for each item.")
     if records and operations:
-        each = f"{records / operations:.2f} change records and {found.items / operations:.2f} items"
+        each = f"{number(records / operations)} change records and {number(found.items / operations)} items"
         words.append(f"Each operation of the load made {each}.")
     return words
 

@@ -46,7 +46,7 @@ from plimsoll.runs.readings.failures import Failures, no_answer_words
 from plimsoll.runs.readings.generator_seconds import GeneratorSeconds
 from plimsoll.runs.readings.objective_samples import Wanted
 from plimsoll.study.objectives import parse_objective
-from plimsoll.words import level_words, number, time_words
+from plimsoll.words import level_words, number, share_words, time_words
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader
@@ -303,7 +303,7 @@ def _answer(
     asked: Mapping[str, Any] | None,
 ) -> str:
     measured = held["end_s"] - held["measured_from_s"]
-    share = f"{asked['share']:.0%} of " if asked else ""
+    share = f"{share_words(asked['share'])} of " if asked else ""
     at = f"{time_words(measured)} at {share}{level_words(held['level'], facts['unit'])}"
     parts = []
     if facts["status"] == "interrupted":

@@ -11,7 +11,7 @@ from typing import Any
 from plimsoll.findings.limits.database import Statements
 from plimsoll.findings.limits.what_stops import errors_limit, killed, limiting_resource, refused
 from plimsoll.findings.resources import Means, Step
-from plimsoll.words import level_words
+from plimsoll.words import level_words, time_words
 
 GROWS, PERIODIC, FAILS = (
     "Does it leak memory?",
@@ -91,7 +91,9 @@ def _periodic(finding: Mapping[str, Any] | None) -> list[dict[str, Any]]:
     if not finding or not finding.get("trouble"):
         return []
     period = finding["periodic"]["period_s"]
-    remedy = f"find the job of the target that runs every {period:.3g} s, and have it do less at a time or elsewhere"
-    where = f"a job every {period:.3g} s"
+    remedy = (
+        f"find the job of the target that runs every {time_words(period)}, and have it do less at a time or elsewhere"
+    )
+    where = f"a job every {time_words(period)}"
     text = " ".join([str(finding["answer"]), *(one["words"] for one in finding["evidence"])])
     return [{"kind": "periodic_job", "where": where, "utilisation": None, "evidence": text, "remedy": remedy}]

@@ -10,7 +10,7 @@ from plimsoll.findings.evidence import SERIES, Evidence, as_data
 from plimsoll.findings.hold.series import HoldSeries
 from plimsoll.listed_names import listed
 from plimsoll.study.objectives import parse_objective
-from plimsoll.words import ms_words
+from plimsoll.words import ms_words, number
 
 QUESTION = "Is it slow, or overloaded?"
 SHOWS, MUCH_SLOWER = 1.25, 2.0
@@ -54,7 +54,9 @@ def slow_or_overloaded(series: HoldSeries, judged: Sequence[Mapping[str, Any]], 
     if not sentences:
         ratio = worst["ratio"]
         lead = "Slower under the load" if ratio >= MUCH_SLOWER else "A little slower under the load"
-        lead, ending = (lead, f"{ratio:.1f} times as long") if ratio >= SHOWS else (HARDLY, "the greatest difference")
+        lead, ending = (
+            (lead, f"{number(ratio)} times as long") if ratio >= SHOWS else (HARDLY, "the greatest difference")
+        )
         sentences.append(f"{lead}: {shown}, {ending}.")
     else:
         sentences.append(f"The greatest difference: {shown}.")

@@ -18,7 +18,7 @@ from plimsoll.findings.hold.series import HoldSeries
 from plimsoll.stats.growth.drift import FEWEST_BLOCKS, Drift, drift
 from plimsoll.stats.pulses.bursts import bursts
 from plimsoll.stats.pulses.periodic import PeriodicPulse, periodic_pulse
-from plimsoll.words import MIB, ms_words, number, percent_words, share_words, size_words, time_words
+from plimsoll.words import MIB, change_words, ms_words, number, percent_words, share_words, size_words, time_words
 
 LEAST_DRIFT = 0.03
 STOLEN_IN_A_SECOND = 0.02  # of a core: in such a second a hypervisor, not the target, may have made it slow
@@ -164,7 +164,7 @@ def periodic_finding(series: HoldSeries) -> dict[str, Any]:
         "answer": answer,
         "trouble": (
             f"Every {time_words(found.period_s)} it takes "
-            f"{inside / outside:.1f} "
+            f"{number(inside / outside)} "
             f"times as long for {time_words(found.width_s)}"
         ),
         "evidence": as_data([rests_on, _pulses(found, first)]),
@@ -181,7 +181,7 @@ def periodic_finding(series: HoldSeries) -> dict[str, Any]:
 def _pulses(found: PeriodicPulse, first: float) -> Evidence:
     """When each pulse began, and how far that is from chance."""
     at = ", ".join(number(first + moment) for moment in found.times_s[:8])
-    about = f"Pulses began at {at} s; z = {found.z:.1f}, chance stays below {found.border:.1f}"
+    about = f"Pulses began at {at} s; z = {number(found.z)}, chance stays below {number(found.border)}"
     begins = [first + moment for moment in found.times_s]
     return Evidence(len(begins), "pulses", SERIES, about, min(begins), max(begins) + found.width_s)
 
@@ -308,7 +308,7 @@ def _climbs(values: Any) -> bool:
 def _an_hour(bytes_per_s: float) -> str:
     """MiB in an hour with its sign; nothing is 0 and not +0."""
     value = bytes_per_s * 3600 / MIB
-    return f"{value:+,.3g}" if abs(value) >= 0.0005 else "0"
+    return change_words(value) if abs(value) >= 0.0005 else "0"
 
 
 def bursts_finding(series: HoldSeries) -> dict[str, Any]:

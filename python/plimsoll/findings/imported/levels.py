@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from plimsoll.findings.imported.run import ReadsSeconds, Stretch, fill
 from plimsoll.runs.readings.stretches import LevelStretch, level_stretches
+from plimsoll.words import time_words
 
 STEADY_S = 5
 LONG_S = 30  # a level held so long stands by itself, however many there are
@@ -31,13 +32,11 @@ RAMP_ONLY = (
     "level. That finds the range and is no number to rely on."
 )
 POOLED = (
-    "{count} short levels are pooled into {parts} parts, each at its mean level: one level alone lasted {each:.0f} s, "
+    "{count} short levels are pooled into {parts} parts, each at its mean level: one level alone lasted {each}, "
     "which tells too little."
 )
 BESIDE = "Parts of the ramp are used beside what was held: {parts} rows are at the mean level of such a part."
-LAGGED = (
-    "The load of a second of a ramp is that of {lag:.1f} s before on average: when the requests that ended then began."
-)
+LAGGED = "The load of a second of a ramp is that of {lag} before on average: when the requests that ended then began."
 FALLING = "The ramp down is left out: while the load falls, a target still works off what came before."
 
 
@@ -83,14 +82,14 @@ def _words(
     notes = []
     if short:
         each = float(np.median([one.end_s - one.start_s for one in short]))
-        notes.append(POOLED.format(count=len({one.level for one in short}), parts=parts, each=each))
+        notes.append(POOLED.format(count=len({one.level for one in short}), parts=parts, each=time_words(each)))
     elif not is_beside:
         notes.append(RAMP_ONLY.format(steady=STEADY_S))
     if is_beside:
         notes.append(BESIDE.format(parts=parts))
     if ramps.has_fall and not ramps.falls:
         notes.append(FALLING)
-    return [*notes, *([LAGGED.format(lag=lag_s)] if lag_s >= TOLD_LAG_S else [])]
+    return [*notes, *([LAGGED.format(lag=time_words(lag_s))] if lag_s >= TOLD_LAG_S else [])]
 
 
 def _held(every: Sequence[LevelStretch]) -> list[LevelStretch]:

@@ -20,7 +20,7 @@ from plimsoll.stats.throughput.saturation import (
     is_growing,
     smallest_overload,
 )
-from plimsoll.words import number
+from plimsoll.words import change_words, count_words, number, share_words, time_words
 
 SCHEMA = 1
 QUESTION = "Did it keep up with what arrived?"
@@ -67,16 +67,20 @@ def _judge(
     seen = growth(arrivals, finished, unfinished, rate)
     gain = seen.unfinished_end - seen.unfinished_start
     words = (
-        f"at {number(rate)}/s, unfinished requests went from {seen.unfinished_start:.0f} to "
-        f"{seen.unfinished_end:.0f} in {seen.seconds:.0f} s (z = {seen.growth_z:.1f})"
+        f"at {number(rate)}/s, unfinished requests went from {count_words(seen.unfinished_start)} to "
+        f"{count_words(seen.unfinished_end)} in {time_words(seen.seconds)} (z = {number(seen.growth_z)})"
     )
     if is_growing(seen, arrivals_to_decide(HALF_WIDTH, seen.service_noise)):
         lost = f"{number(sum(finished) / len(finished))}/s were finished"
         return seen, f"No: {words}, more than chance explains; {lost}.", "Lower the rate until it keeps up."
     if is_calm(seen):
         least = smallest_overload(seen.expected, seen.service_noise)
-        return seen, f"Yes: {words}; an overload of {least:.0%} or more would have shown.", None
-    return seen, f"Cannot tell: {words}, a change of {gain:+.0f} that chance may explain or not.", "Run it for longer."
+        return seen, f"Yes: {words}; an overload of {share_words(least)} or more would have shown.", None
+    return (
+        seen,
+        f"Cannot tell: {words}, a change of {change_words(gain)} that chance may explain or not.",
+        "Run it for longer.",
+    )
 
 
 def changed_rate(arrivals: Sequence[int]) -> tuple[float, float] | None:

@@ -17,7 +17,7 @@ from plimsoll.runs.readings.step_table import Bounds, Row, StepTable
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.stats.throughput.plateau import plateau
 from plimsoll.stats.throughput.saturation import variance_per_event
-from plimsoll.words import number
+from plimsoll.words import number, share_words
 
 SCHEMA = 1
 QUESTION = "What does this result show, and what can it not?"
@@ -231,7 +231,7 @@ def overview_finding(
     times, count, failed = whole.times.get(None), whole.requests.get(None, 0), whole.failed.get(None, 0)
     rate = f", {number(count / span_s)}/s" if span_s >= 1 else ""
     words = f"{title}: {count:,} requests in {number(span_s)} s{rate}, {failed:,} failed"
-    words += f" ({failed / count:.2%})." if count else "."
+    words += f" ({share_words(failed / count)})." if count else "."
     if times is not None and times.count:
         values = times_of(times)
         shown = ", ".join(f"{name} {number(values[name][0])}" for name in ("p50", "p90", "p95", "p99", "max"))
@@ -261,7 +261,7 @@ def _by_name(whole: Stretch) -> list[list[str]]:
         count, failed = whole.requests[name], whole.failed.get(name, 0)
         values = times_of(whole.times.get(name, Histogram()))
         times = [f"{key} {number(values[key][0])} ms" for key in ("p50", "p95", "p99") if key in values]
-        found.append([name, ", ".join([f"{count:,}", *times, f"{failed:,} failed ({failed / count:.2%})"])])
+        found.append([name, ", ".join([f"{count:,}", *times, f"{failed:,} failed ({share_words(failed / count)})"])])
     more = len(names) - MOST_NAMES
     return [*found, *([["Others", f"{more} names, in the report"]] if more > 0 else [])]
 

@@ -9,7 +9,7 @@ from plimsoll.findings.evidence import TABLE, Evidence, as_data
 from plimsoll.listed_names import listed
 from plimsoll.runs.readings.step_table import StepTable
 from plimsoll.stats.comparison.cell_ratios import Ratios, ratios
-from plimsoll.words import level_words, number
+from plimsoll.words import level_words, number, share_words
 
 SCHEMA = 1
 QUESTION = "Is B slower than A?"
@@ -92,7 +92,7 @@ def _answer(whole: Ratios | None, per_level: dict[float, Ratios | None], unit: s
     if whole is None:
         return "The tables have no level, operation and time in common."
     parts = [
-        f"{number(level)}: × {found.median:.2f}, {found.risen} of {found.cells} cells longer"
+        f"{number(level)}: × {number(found.median)}, {found.risen} of {found.cells} cells longer"
         for level, found in per_level.items()
         if found is not None
     ]
@@ -134,7 +134,7 @@ def _rate_words(rates: Sequence[tuple[float, float]]) -> list[str]:
     agree = sum(after > before if found.direction == "up" else after < before for before, after in rates)
     return [
         f"Throughput is consistent with B doing {doing}: {how} at {agree} of {found.cells} levels, in the median by "
-        f"{abs(found.median - 1):.0%}."
+        f"{share_words(abs(found.median - 1))}."
     ]
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from plimsoll.findings.limits.limit import NEAR_CEILING, Limit, no_limit
 from plimsoll.runs.readings.step_table import Row
-from plimsoll.words import level_words
+from plimsoll.words import level_words, share_words
 
 _KINDS = (("disk", re.compile(r"\bdisk\b", re.I)), ("memory", re.compile(r"\b(?:memory|mem|ram)\b", re.I)))
 _REMEDIES = {
@@ -45,9 +45,11 @@ def limit_of_table(rows: Sequence[Row], bad: float | None, unit: str) -> dict[st
 def _limit(name: str, share: float, here: Row, lowest: Row | None, unit: str) -> Limit:
     low = lowest.utilisation.get(name) if lowest is not None else None
     before = (
-        f", {low:.0%} at {level_words(lowest.level or 0.0, unit)}" if lowest is not None and low is not None else ""
+        f", {share_words(low)} at {level_words(lowest.level or 0.0, unit)}"
+        if lowest is not None and low is not None
+        else ""
     )
-    words = f"{name} was {share:.0%} in use at {level_words(here.level or 0.0, unit)}{before}."
+    words = f"{name} was {share_words(share)} in use at {level_words(here.level or 0.0, unit)}{before}."
     kind = next((kind for kind, pattern in _KINDS if pattern.search(name)), "cpu")
     if kind == "cpu" and _UNSAID.search(name):
         kind = "resource"

@@ -24,6 +24,7 @@ from plimsoll.runs.readings.step_table import Bounds, Row, StepTable
 from plimsoll.stats.estimates.quantile import samples_needed
 from plimsoll.stats.estimates.quantile_test import is_above, is_below, judge_share, share_bounds
 from plimsoll.study.objectives import Limit
+from plimsoll.words import number
 
 MOST_NAMES = 12
 INFINITE = float("inf")
@@ -170,6 +171,6 @@ def _needs(
         step = f" {nearest(subject, known, '')}".rstrip() if subject is not None else ""
         return f"The source has no rows with a level for {subject or 'all requests together'}; it has {has}.{step}"
     if any(item["verdict"] != "undecided" for item in verdicts) and reference is not None:
-        return f"Measure it at {reference:,.6g}, or above to show that it is met there."
+        return f"Measure it at {number(reference)}, or above to show that it is met there."
     has = ", ".join(table.statistics) or "no times"
     return f"The source has {has}, or too few samples, which does not settle {wanted.text}; record single samples."

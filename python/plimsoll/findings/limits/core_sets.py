@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from plimsoll.findings.limits.limit import NEAR_CEILING, Limit, Scope
 from plimsoll.findings.resources import LEAST_OWN, TARGET_CORES, Means, processes
+from plimsoll.words import number, share_words
 
 _OF = re.compile(r"core_(\d+)_of_(.+)")
 
@@ -31,9 +32,9 @@ def full_sets(here: Means, low: Means, words: str, before: str) -> Iterator[Limi
             continue
         labels = sorted(used, key=lambda label: -used[label])
         who, which = " and ".join(labels), "the one core" if len(cores) == 1 else f"the {len(cores)} cores"
-        quiet = f", {then:.0%} {before}" if then is not None else ""
-        by = ", ".join(f"{label} {used[label]:.2f}" for label in labels)
-        busy = f"{'was' if len(cores) == 1 else 'were'} {share:.0%} busy {words}{quiet}"
+        quiet = f", {share_words(then)} {before}" if then is not None else ""
+        by = ", ".join(f"{label} {number(used[label])}" for label in labels)
+        busy = f"{'was' if len(cores) == 1 else 'were'} {share_words(share)} busy {words}{quiet}"
         text = f"{which[:1].upper()}{which[1:]} that {who} may use {busy}; of it {by}."
         remedy = f"give {who} more cores (affinity or cpuset); other processes of the target have others"
         yield Limit("cpu", f"{which} of {who}", share, then, text, remedy, Scope.TARGET_CORES, who)

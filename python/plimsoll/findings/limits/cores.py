@@ -14,6 +14,7 @@ from plimsoll.findings.limits.core_sets import full_sets
 from plimsoll.findings.limits.limit import NEAR_CEILING, Limit, Scope
 from plimsoll.findings.limits.starved_thread import CROWDED, Starved, starved_threads, waiting_thread
 from plimsoll.findings.resources import FREE, TARGET_CORES, Means, host_of, hosts, processes, target_cores_words
+from plimsoll.words import count_words, number, share_words
 
 PINNED_CLOSE = 0.06
 MEMORY_CEILING = 0.95
@@ -79,14 +80,17 @@ def _target_cores(seen: Seen, starved: Sequence[Starved]) -> Limit | None:
         return None
     then = seen.low.get(TARGET_CORES, {}).get("cpu_share")
     used = _used_words(seen.here, within=True)
-    which = "The one core" if count == 1 else f"The {count:.0f} cores"
-    quiet = f", {then:.0%} {seen.before}" if then is not None else ""
+    which = "The one core" if count == 1 else f"The {count_words(count)} cores"
+    quiet = f", {share_words(then)} {seen.before}" if then is not None else ""
     by = f"; of it {used}" if used else ""
-    text = f"{which} that {_confined_words(seen.here)} may use {'was' if count == 1 else 'were'} {share:.0%} busy "
+    text = (
+        f"{which} that {_confined_words(seen.here)} may use {'was' if count == 1 else 'were'} {share_words(share)} "
+        "busy "
+    )
     text += f"{seen.words}{quiet}{by}."
     text += _starved_words(starved)
     own = _by_use(seen.here, within=True)
-    one, some = count == 1, "one" if count == 1 else f"{count:.0f}"
+    one, some = count == 1, "one" if count == 1 else count_words(count)
     most = f", and {own[0][1]} takes most of {'it' if one else 'them'}" if own and used else ""
     remedy = "give the target more cores"
     if seen.kept_apart is not None:
@@ -106,7 +110,10 @@ def _host_limits(
     if here.get("memory_share", 0.0) >= MEMORY_CEILING and here.get("swap_used_bytes", 0.0) >= SWAP_BYTES:
         swapped = here["swap_used_bytes"] / 2**20
         of = f"Memory of the {host}" if name else "Memory"
-        text = f"{of} was {here['memory_share']:.0%} full {seen.words} and {swapped:.0f} MiB were swapped out."
+        text = (
+            f"{of} was {share_words(here['memory_share'])} full {seen.words} and {count_words(swapped)} MiB were "
+            "swapped out."
+        )
         remedy = (
             f"give the {host} more memory, or have what runs there hold less; what is swapped out is read from disk"
         )
@@ -122,11 +129,11 @@ def _host_cores(
     if share is None or share < (CROWDED if starved else NEAR_CEILING):
         return None
     host = f"host {name}" if name else "host"
-    then = f", {low['cpu_share']:.0%} {seen.before}" if "cpu_share" in low else ""
+    then = f", {share_words(low['cpu_share'])} {seen.before}" if "cpu_share" in low else ""
     used = "" if name else _used_words(seen.here)
     by = f"; of its cores {used}" if used else ""
-    text = f"CPU of the {host} was {share:.0%} busy {seen.words}{then}{by}.{_starved_words(starved)}"
-    cores = f" than its {here['cores']:.0f}" if "cores" in here else ""
+    text = f"CPU of the {host} was {share_words(share)} busy {seen.words}{then}{by}.{_starved_words(starved)}"
+    cores = f" than its {count_words(here['cores'])}" if "cores" in here else ""
     remedy = f"give the {host} more cores{cores}, or have an operation take less CPU"
     limit = Limit("cpu", f"{host}, all cores", share, low.get("cpu_share"), text, remedy, Scope.HOST_CORES, name)
     # At low load nothing waited for a core: a host that was as busy then was not full.
@@ -138,10 +145,10 @@ def _host_disk(seen: Seen, name: str, here: Mapping[str, float], low: Mapping[st
     if share is None or share < NEAR_CEILING:
         return None
     host = f"host {name}" if name else "host"
-    then = f", {low['disk_busy_share']:.0%} {seen.before}" if "disk_busy_share" in low else ""
+    then = f", {share_words(low['disk_busy_share'])} {seen.before}" if "disk_busy_share" in low else ""
     what = f"The busiest disk{f' of the {host}' if name else ''}"
     remedy = f"give the {host} a faster disk, or have an operation read and write less (caches, batched writes)"
-    text = f"{what} was {share:.0%} busy {seen.words}{then}."
+    text = f"{what} was {share_words(share)} busy {seen.words}{then}."
     where = f"{host}, the busiest disk"
     return Limit("disk", where, share, low.get("disk_busy_share"), text, remedy, Scope.HOST_DISK, name)
 
@@ -171,9 +178,9 @@ def _process_limit(label: str, here: Mapping[str, float], seen: Seen, is_at_its_
         (
             "cpu_cores_used",
             count,
-            f"target process {label}, {count:.0f} processes",
+            f"target process {label}, {count_words(count)} processes",
             "about one core for each process",
-            f"start more processes of {label} than {count:.0f}, if the host has cores left, {cheaper}",
+            f"start more processes of {label} than {count_words(count)}, if the host has cores left, {cheaper}",
         ),
     )
     for name, ceiling, where, why, remedy in ceilings:
@@ -188,8 +195,11 @@ def _process_limit(label: str, here: Mapping[str, float], seen: Seen, is_at_its_
             continue
         if not is_thread and is_at_its_core and ceiling == 1:
             continue
-        then = f", {low[name]:.2f} {seen.before}" if name in low else ""
-        text = f"It used {used:.2f} of {ceiling:.0f} CPU core{'s' if ceiling > 1 else ''} {seen.words}{then}: {why}."
+        then = f", {number(low[name])} {seen.before}" if name in low else ""
+        text = (
+            f"It used {number(used)} of {count_words(ceiling)} CPU core{'s' if ceiling > 1 else ''} "
+            f"{seen.words}{then}: {why}."
+        )
         if is_thread and is_at_its_core:
             gave = ", which this run gave it (--isolate)" if seen.kept_apart is not None else ""
             text += f" The target may use one core alone{gave}: whether a second one would help was not seen."
@@ -218,7 +228,7 @@ def _by_use(here: Means, within: bool = False) -> list[tuple[float, str]]:
 def _used_words(here: Means, within: bool = False) -> str:
     """ "postgres 0.90, shop 0.58": who of the target used the cores of this host."""
     used = _by_use(here, within)[:MOST_NAMED]
-    return ", ".join(f"{label} {cores:.2f}" for cores, label in used if cores >= LEAST_NAMED)
+    return ", ".join(f"{label} {number(cores)}" for cores, label in used if cores >= LEAST_NAMED)
 
 
 def _confined_words(here: Means) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from plimsoll.findings.limits.limit import Limit, to_try
 from plimsoll.findings.resources import Means, processes
+from plimsoll.words import count_words, number
 
 FULL = 0.95
 
@@ -35,9 +36,9 @@ def _tasks(
     if share is None or (refused == 0 if refused is not None else share < FULL):
         return
     label = source.partition(":")[2]
-    quiet = f"; {then['processes']:,.0f} {before}" if "processes" in then else ""
-    many = f"{values['processes']:,.0f} of the {values['processes_limit']:,.0f} tasks"
-    no = f", and {refused:.3g} more a second were refused" if refused else ""
+    quiet = f"; {count_words(then['processes'])} {before}" if "processes" in then else ""
+    many = f"{count_words(values['processes'])} of the {count_words(values['processes_limit'])} tasks"
+    no = f", and {number(refused)} more a second were refused" if refused else ""
     text = f"{many} (processes and threads) that its control group may have were there {words}{no}{quiet}."
     remedy = (
         f"raise the limit of tasks {to_try(values['processes_limit'])} (TasksMax= of its service, --pids-limit of its "
@@ -57,10 +58,10 @@ def _open_files(
     share, low, limit = _open_share(values), _open_share(then), values.get("open_files_limit")
     if share is None or limit is None or share < FULL:
         return
-    quiet = f"; {low * limit:,.0f} {before}" if low is not None else ""
+    quiet = f"; {count_words(low * limit)} {before}" if low is not None else ""
     text = (
-        f"{share * limit:,.0f} of the {limit:,.0f} files, connections included, that a process of {label} may have "
-        f"open were open {words}{quiet}."
+        f"{count_words(share * limit)} of the {count_words(limit)} files, connections included, that a process of "
+        f"{label} may have open were open {words}{quiet}."
     )
     remedy = (
         f"raise its limit of open files {to_try(limit)} (LimitNOFILE= of its service, --ulimit nofile= of its "

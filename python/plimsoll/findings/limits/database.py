@@ -16,6 +16,7 @@ from plimsoll.findings.database.index_effect import effect_words, for_statements
 from plimsoll.findings.database.without_index import locks_what_it_reads, without_index
 from plimsoll.findings.limits.limit import Limit, Scope
 from plimsoll.findings.resources import Means, Step
+from plimsoll.words import count_words, ms_words, number, share_words
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader
@@ -92,8 +93,8 @@ def database_locks(here: Means, bad: Step, statements: Statements, words: str) -
         if waiting < LEAST_WAITERS or waiting < OF_ACTIVE * active:
             continue
         text = (
-            f"{waiting:.0f} of {max(active, waiting):.0f} sessions at work in {label} waited for a lock that another "
-            f"held {words}{_how_long(values)}."
+            f"{count_words(waiting)} of {count_words(max(active, waiting))} sessions at work in {label} waited for a "
+            f"lock that another held {words}{_how_long(values)}."
         )
         pair = statements.waits.get(source)
         if pair:
@@ -118,9 +119,9 @@ def _how_long(values: Mapping[str, float]) -> str:
     whole seconds only; else the longest of a second."""
     begun, waited_ms = values.get("lock_waits_per_s", 0.0), values.get("lock_wait_ms_per_s", 0.0)
     if begun > 0 and waited_ms > 0:
-        return f", {waited_ms / begun:.3g} ms each on average"
+        return f", {ms_words(waited_ms / begun)} each on average"
     longest_s = values.get("longest_lock_wait_s", 0.0)
-    return f", the longest {1000 * longest_s:.0f} ms on average" if longest_s > 0 else ""
+    return f", the longest {ms_words(1000 * longest_s)} on average" if longest_s > 0 else ""
 
 
 def database_statements(here: Means, bad: Step, statements: Statements, words: str) -> list[Limit]:
@@ -142,7 +143,8 @@ def database_statements(here: Means, bad: Step, statements: Statements, words: s
         if waiting >= OF_ACTIVE * max(active, 1.0):
             continue
         evidence = (
-            f"{share:.0%} of the time of {label} went into one statement {words}, {under_way:.1f} of it under way"
+            f"{share_words(share)} of the time of {label} went into one statement {words}, {number(under_way)} of it "
+            "under way"
         )
         limit = _statement(evidence, alike, event, statements)
         found.append(Limit("database_statement", f"a statement in {label}", share, None, *limit, owner=label))
@@ -156,7 +158,7 @@ def _statement(
     calls = sum(int(one["calls"]) for one in alike)
     mean_ms = sum(float(one["total_ms"]) for one in alike) / max(calls, 1)
     text = _text(statements, alike[0])
-    evidence += f" at a time, {mean_ms:.3g} ms each: {_short(text)}"
+    evidence += f" at a time, {ms_words(mean_ms)} each: {_short(text)}"
     index = statements.index_for(str(event["source"]), [str(one["id"]) for one in alike])
     if index:
         first = f"{index['needs']} " if index["needs"] else ""

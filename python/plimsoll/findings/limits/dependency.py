@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from plimsoll.findings.limits.limit import Limit
 from plimsoll.findings.resources import Means
+from plimsoll.words import count_words
 
 CONNECTIONS_TO, NEW_TO, AWAITING, ANSWERED = "connections_to_", "new_to_", "awaiting_", "answered_by_"
 MOST_WAIT = 0.6  # share of the connections whose last data were a question
@@ -103,8 +104,10 @@ def dependency_limits(calls: Iterable[Calls], words: str) -> list[Limit]:
         if not call.is_waited_for or call.waiting_share is None:
             continue
         waiting = call.waiting_share * call.connections
-        of = f" of the {call.inside:.0f} requests that it worked on" if call.inside is not None else " requests"
-        text = f"About {min(waiting, call.inside or waiting):.0f}{of} waited for {call.address_words} {words}."
+        of = (
+            f" of the {count_words(call.inside)} requests that it worked on" if call.inside is not None else " requests"
+        )
+        text = f"About {count_words(min(waiting, call.inside or waiting))}{of} waited for {call.address_words} {words}."
         remedy = f"make {call.address_words} answer sooner or do more at a time, or call it less often"
         found.append(Limit("dependency", f"{call.address_words}, called by {call.label}", 1.0, None, text, remedy))
     return found
@@ -120,8 +123,9 @@ def possible_dependencies(calls: Iterable[Calls], label: str, words: str) -> lis
         if call.connections < max(LEAST_WAITING, EACH_CALLS * call.inside):
             continue
         text = (
-            f"{call.connections:.0f} connections to {call.address_words} for the {call.inside:.0f} requests that it "
-            f"worked on {words}: they may wait for it; questions and answers fell into one tick of the kernel's clock."
+            f"{count_words(call.connections)} connections to {call.address_words} for the {count_words(call.inside)} "
+            f"requests that it worked on {words}: they may wait for it; questions and answers fell into one tick of "
+            "the kernel's clock."
         )
         remedy = f"see how long {call.address_words} takes to answer under this load"
         found.append(Limit("dependency", f"{call.address_words}, called by {call.label}", 1.0, None, text, remedy))

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from plimsoll.findings.limits.limit import Limit, Scope, to_try
 from plimsoll.findings.resources import Means, processes
+from plimsoll.words import share_words, size_words
 
 HEAP_FULL = 0.85  # mean of the step: before and after collections alike, so that these gave next to no room
 LEAST_COLLECTING = 0.25  # of the time
@@ -33,9 +34,16 @@ def _heap_limit(
     if full < HEAP_FULL or collecting < LEAST_COLLECTING:
         return None
     limit, calm = values.get("heap_limit_bytes"), then.get("gc_share")
-    size = f" of {limit / 2**20:,.0f} MiB" if limit else ""
-    quiet = f"; {then['heap_share']:.0%} and {calm:.0%} {before}" if "heap_share" in then and calm is not None else ""
-    text = f"Its heap{size} was {full:.0%} full {words}, and {min(1.0, collecting):.0%} of the time went into "
+    size = f" of {size_words(limit)}" if limit else ""
+    quiet = (
+        f"; {share_words(then['heap_share'])} and {share_words(calm)} {before}"
+        if "heap_share" in then and calm is not None
+        else ""
+    )
+    text = (
+        f"Its heap{size} was {share_words(full)} full {words}, and {share_words(min(1.0, collecting))} of the time "
+        "went into "
+    )
     text += f"garbage collections{quiet}."
     more = f", {to_try(limit / 2**20, 'MiB')}," if limit else ","
     remedy = (

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from plimsoll.findings.limits.limit import OF_UNFINISHED, Limit, Scope
 from plimsoll.findings.limits.starved_thread import is_at_its_ceiling
 from plimsoll.findings.resources import Means, processes
+from plimsoll.words import count_words, number
 
 LEAST_THREADS = 2.5
 MOST_THREADS = 0.5
@@ -26,10 +27,10 @@ def lock_limits(here: Means, low: Means, unfinished: float, words: str, before: 
         used = processes(here).get(label, {}).get("cpu_cores_used")
         if (used is not None and used >= BUSY_CORES) or is_at_its_ceiling(label, here):
             continue
-        cores = f", and {used:.2f} CPU cores were used" if used is not None else ""
+        cores = f", and {number(used)} CPU cores were used" if used is not None else ""
         text = (
-            f"{waiting:.0f} of {seen:.0f} threads of {label} waited for a lock, or in a queue inside it, {words}, "
-            f"{then:.0f} {before}{cores}."
+            f"{count_words(waiting)} of {count_words(seen)} threads of {label} waited for a lock, or in a queue inside "
+            f"it, {words}, {count_words(then)} {before}{cores}."
         )
         remedy = (
             f"take a stack dump of {label} under this load (py-spy dump, jstack, gdb), see which lock most threads "
@@ -43,7 +44,10 @@ def disk_waits(here: Means, low: Means, unfinished: float, words: str, before: s
     """Processes in which most of what was under way waited until something was read or written."""
     found = []
     for label, waiting, seen, then in _waiting(here, low, "threads_on_disk", unfinished):
-        text = f"{waiting:.0f} of {seen:.0f} threads of {label} waited for a disk {words}, {then:.0f} {before}."
+        text = (
+            f"{count_words(waiting)} of {count_words(seen)} threads of {label} waited for a disk {words}, "
+            f"{count_words(then)} {before}."
+        )
         remedy = (
             f"see what {label} reads and writes (a flush at each commit, logs, files that no cache holds), and have it "
             "do so less often, or give it a faster disk"

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from plimsoll.findings.limits.dependency import Calls
 from plimsoll.findings.limits.limit import OF_UNFINISHED, Limit
 from plimsoll.findings.resources import Means
+from plimsoll.words import count_words, number
 
 LEAST_SENDING = 2.0
 MOST_SEND = 0.5
@@ -39,8 +40,9 @@ def network_limits(
             found.append(_slow_reader(label, readers, (sending, count, then), words, before))
             continue
         text = (
-            f"{sending:.0f} of {count:.0f} connections of {label} held a part of an answer that had not arrived {words}"
-            f", {then:.0f} {before}{_traffic(here)}: the network to its users is full, or they read slowly."
+            f"{count_words(sending)} of {count_words(count)} connections of {label} held a part of an answer that had "
+            f"not arrived {words}, {count_words(then)} {before}{_traffic(here)}: the network to its users is full, or "
+            "they read slowly."
         )
         remedy = "widen the network, or make the answers smaller (compression, fewer fields, pages)"
         found.append(Limit("network", f"network of {label}", 1.0, None, text, remedy, owner=label))
@@ -60,9 +62,9 @@ def _slow_reader(label: str, readers: list[str], counts: tuple[float, float, flo
     sending, count, then = counts
     who = " and ".join(readers) or "its caller on this host"
     text = (
-        f"{sending:.0f} of {count:.0f} connections of {label} on loopback held a part of an answer that {who} had not "
-        f"read {words}, {then:.0f} {before}. Loopback is no network that could be full: {who} was busy, or waited "
-        "for a core."
+        f"{count_words(sending)} of {count_words(count)} connections of {label} on loopback held a part of an answer "
+        f"that {who} had not read {words}, {count_words(then)} {before}. Loopback is no network that could be full: "
+        f"{who} was busy, or waited for a core."
     )
     remedy = f"see what {who} does while answers wait (probes.profile), and whether it waits for a core"
     where = f"{who}, which reads the answers of {label} late"
@@ -73,4 +75,4 @@ def _traffic(here: Means) -> str:
     """What the host sent and received, without loopback."""
     values = here.get("network", {})
     most = max(values.get("network_sent_bytes_per_s", 0.0), values.get("network_received_bytes_per_s", 0.0))
-    return f" ({8 * most / 1e6:,.3g} Mbit/s on the host's interfaces)" if most >= 1e5 else ""
+    return f" ({number(8 * most / 1e6)} Mbit/s on the host's interfaces)" if most >= 1e5 else ""

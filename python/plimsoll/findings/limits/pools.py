@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from plimsoll.findings.limits.dependency import Calls
 from plimsoll.findings.limits.limit import NEAR_CEILING, Limit, Scope, to_try
 from plimsoll.findings.resources import TARGET_CORES, Means, are_cores_of_others, hosts
+from plimsoll.words import count_words, number, share_words
 
 FULL = 0.95
 STEADY, STEADY_CONNECTIONS = 0.02, 0.1  # of the number, or that many: what comes and goes is no pool
@@ -29,11 +30,11 @@ def full_pools(here: Means, low: Means, words: str) -> list[Limit]:
         share, waiting = values.get("used_share", 0.0), values.get("waiting", 0.0)
         if share >= FULL or (waiting >= 1 and share >= 0.8):
             size = (
-                f"{values['used']:.0f} of {values['limit']:.0f}"
+                f"{count_words(values['used'])} of {count_words(values['limit'])}"
                 if {"used", "limit"} <= values.keys()
-                else f"{share:.0%}"
+                else share_words(share)
             )
-            text = f"{size} were in use {words}, and {waiting:.0f} waited for one."
+            text = f"{size} were in use {words}, and {count_words(waiting)} waited for one."
             then = low.get(f"pool:{label}", {}).get("used_share")
             remedy = _larger("the pool", values.get("limit"))
             found.append(Limit("pool", f"pool {label}", max(share, FULL), then, text, remedy, size=values.get("limit")))
@@ -41,7 +42,7 @@ def full_pools(here: Means, low: Means, words: str) -> list[Limit]:
         for label, values in _of(kind, here):
             share = values.get("connections_share", 0.0)
             if share >= FULL:
-                text = f"{share:.0%} of the connections that {label} allows were taken {words}."
+                text = f"{share_words(share)} of the connections that {label} allows were taken {words}."
                 then = low.get(f"{kind}:{label}", {}).get("connections_share")
                 most = values.get("connections_max")
                 more = to_try(most) if most else "by half"
@@ -75,7 +76,8 @@ def _of_call(call: Calls, here: Means, unfinished: float, words: str) -> Limit |
     busy = ", which waited for answers," if is_busy else ""
     text = (
         f"{call.label} had {_count_words(count)} to {call.address_words}{busy} {words}, no more and no fewer, while "
-        f"{unfinished:.0f} iterations were under way: they may be a pool that is full.{_database_words(database, here)}"
+        f"{count_words(unfinished)} iterations were under way: they may be a pool that is "
+        f"full.{_database_words(database, here)}"
     )
     where = f"connections of {call.label} to {call.address}"
     remedy = _larger(f"the pool of {call.label}", round(count))
@@ -93,8 +95,9 @@ def _of_databases(here: Means, known: Sequence[float], unfinished: float, words:
             if unfinished < 2 * round(count) or any(abs(size - count) <= 1 for size in known):
                 continue
             text = (
-                f"{label} had {_count_words(count)} {words}, no more and no fewer, while {unfinished:.0f} iterations "
-                f"were under way: they may be a pool of its callers that is full.{_database_words(values, here)}"
+                f"{label} had {_count_words(count)} {words}, no more and no fewer, while {count_words(unfinished)} "
+                "iterations were under way: they may be a pool of its callers that is "
+                f"full.{_database_words(values, here)}"
             )
             remedy = _larger("the pool before it", round(count))
             where = f"connections to {label}"
@@ -148,14 +151,14 @@ def _is_steady(count: float) -> bool:
 def _database_words(database: Mapping[str, float] | None, here: Means) -> str:
     if database is None:
         return ""
-    most = f" of the {database['connections_max']:.0f} that it allows" if "connections_max" in database else ""
+    most = f" of the {count_words(database['connections_max'])} that it allows" if "connections_max" in database else ""
     host = here.get("host", {})
-    idle = f", while the host's cores were {host['cpu_share']:.0%} busy" if "cpu_share" in host else ""
-    return f" The database had {database['connections_active']:.1f} at work{most}{idle}."
+    idle = f", while the host's cores were {share_words(host['cpu_share'])} busy" if "cpu_share" in host else ""
+    return f" The database had {number(database['connections_active'])} at work{most}{idle}."
 
 
 def _count_words(count: float) -> str:
-    return "1 connection" if round(count) == 1 else f"{round(count)} connections"
+    return "1 connection" if round(count) == 1 else f"{count_words(count)} connections"
 
 
 def _of(kind: str, means: Means) -> Iterator[tuple[str, dict[str, float]]]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from plimsoll.findings.limits.limit import RISE, Limit, Scope
 from plimsoll.findings.resources import Means, processes
+from plimsoll.words import number, share_words
 
 READY = 0.90
 LEAST_USED = 0.4
@@ -32,8 +33,8 @@ class Starved:
     def words(self) -> str:
         """What it shows of the cores."""
         waited = self.ready - self.used
-        used = f"{self.label}'s busiest thread used {self.used:.2f} cores"
-        return f"{used} and waited for a core in {waited:.0%} of the time"
+        used = f"{self.label}'s busiest thread used {number(self.used)} cores"
+        return f"{used} and waited for a core in {share_words(waited)} of the time"
 
 
 def is_at_its_ceiling(label: str, here: Means) -> bool:
@@ -60,10 +61,10 @@ def _ready(label: str, here: Mapping[str, Mapping[str, float]]) -> float:
 
 def waiting_thread(one: Starved, words: str, before: str) -> Limit:
     """The limit where no cores are full that this thread may use, as far as that was read."""
-    quiet = f", {one.ready_before:.0%} {before}" if one.ready_before is not None else ""
+    quiet = f", {share_words(one.ready_before)} {before}" if one.ready_before is not None else ""
     text = (
-        f"{one.words[:1].upper()}{one.words[1:]} {words} (it ran or waited in {one.ready:.0%}{quiet}). The cores that "
-        "it may use were not read as full: it may be bound to one of them, or others run before it."
+        f"{one.words[:1].upper()}{one.words[1:]} {words} (it ran or waited in {share_words(one.ready)}{quiet}). The "
+        "cores that it may use were not read as full: it may be bound to one of them, or others run before it."
     )
     may = f"which cores {one.label} may use and at which priority (taskset -cp, chrt -p)"
     remedy = f"see {may}, and free these cores of other work"

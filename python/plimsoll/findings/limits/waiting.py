@@ -16,7 +16,7 @@ from plimsoll.findings.limits.locks import disk_waits, lock_limits
 from plimsoll.findings.limits.network import network_limits
 from plimsoll.findings.limits.pools import full_pools, steady_connections
 from plimsoll.findings.resources import Means
-from plimsoll.words import number
+from plimsoll.words import count_words, number, share_words, size_words
 
 FULL = 0.95
 THROTTLED_PERIODS = 0.10
@@ -34,8 +34,11 @@ def group_limits(here: Means, low: Means, words: str, before: str) -> list[Limit
             share >= NEAR_CEILING or values.get("cpu_throttled_periods_share", 0.0) >= 3 * THROTTLED_PERIODS
         ):
             cores, held = values.get("cpu_limit_cores", 0.0), values.get("cpu_throttled_periods_share", 0.0)
-            quiet = f"; {then['cpu_limit_share']:.0%} {before}" if "cpu_limit_share" in then else ""
-            text = f"It used {share:.0%} of its quota of {number(cores)} cores {words}, and was held up in {held:.0%} "
+            quiet = f"; {share_words(then['cpu_limit_share'])} {before}" if "cpu_limit_share" in then else ""
+            text = (
+                f"It used {share_words(share)} of its quota of {number(cores)} cores {words}, and was held up in "
+                f"{share_words(held)} "
+            )
             text += f"of the periods{quiet}."
             more = f"{to_try(cores, 'cores')} " if cores else ""
             remedy = (
@@ -58,9 +61,9 @@ def _disk_limit(
     if share < NEAR_CEILING:
         return
     bytes_per_s, operations = values.get("disk_limit_bytes_per_s"), values.get("disk_limit_operations_per_s")
-    size = f"{bytes_per_s / 2**20:,.3g} MiB/s" if bytes_per_s else f"{operations or 0:,.0f} operations/s"
-    quiet = f", {then['disk_limit_share']:.0%} {before}" if "disk_limit_share" in then else ""
-    text = f"It used {share:.0%} of the {size} that its control group may read or write {words}{quiet}."
+    size = f"{size_words(bytes_per_s)}/s" if bytes_per_s else f"{count_words(operations or 0)} operations/s"
+    quiet = f", {share_words(then['disk_limit_share'])} {before}" if "disk_limit_share" in then else ""
+    text = f"It used {share_words(share)} of the {size} that its control group may read or write {words}{quiet}."
     more = to_try(bytes_per_s / 2**20, "MiB/s") if bytes_per_s else to_try(operations or 0.0, "operations/s")
     remedy = f"raise the limit {more} (io.max, blkio.throttle), or have it write less for an operation"
     yield Limit("disk", f"disk limit of {label}", min(1.0, share), then.get("disk_limit_share"), text, remedy)
@@ -73,8 +76,12 @@ def memory_limits(label: str, values: Mapping[str, float], words: str) -> list[L
     if not kills and not (hits and share >= FULL):
         return []
     limit = values.get("memory_limit_bytes")
-    size = f" of {limit / 2**20:,.0f} MiB" if limit else ""
-    what = "a process was killed for want of memory" if kills else f"{share:.0%} of it was used and the limit was hit"
+    size = f" of {size_words(limit)}" if limit else ""
+    what = (
+        "a process was killed for want of memory"
+        if kills
+        else f"{share_words(share)} of it was used and the limit was hit"
+    )
     more = f" {to_try(limit / 2**20, 'MiB')}" if limit else ""
     text = f"Limit{size}: {what} {words}."
     remedy = (
@@ -95,12 +102,12 @@ def _memory_high(
     waited, calm = values.get("memory_pressure_share"), then.get("memory_pressure_share")
     if waited is not None and waited < max(LEAST_STALL, 2 * (calm or 0.0)):
         return
-    size = f"{values['memory_high_bytes'] / 2**20:,.0f} MiB"
-    held = f"; its tasks waited for memory in {waited:.0%} of the time" if waited is not None else ""
-    quiet = f", {calm:.0%} {before}" if waited is not None and calm is not None else ""
+    size = size_words(values["memory_high_bytes"])
+    held = f"; its tasks waited for memory in {share_words(waited)} of the time" if waited is not None else ""
+    quiet = f", {share_words(calm)} {before}" if waited is not None and calm is not None else ""
     text = (
-        f"It used {share:.0%} of {size} (memory.high), from where on the kernel holds it up, {words}, and was held up "
-        f"{hits:,.3g} times a second{held}{quiet}."
+        f"It used {share_words(share)} of {size} (memory.high), from where on the kernel holds it up, {words}, and was "
+        f"held up {number(hits)} times a second{held}{quiet}."
     )
     more = to_try(values["memory_high_bytes"] / 2**20, "MiB")
     remedy = f"raise memory.high {more} (MemoryHigh= of its service), or have it hold less at a time"
@@ -145,8 +152,8 @@ def _queues(here: Means, low: Means, calls: Iterable[Calls], words: str, before:
     for label, values in _of("sockets", here):
         queue, then = values.get("accept_queue", 0.0), low.get(f"sockets:{label}", {}).get("accept_queue")
         if queue >= LEAST_QUEUE and queue >= 2 * (then or 0.0):
-            quiet = f", {then:.0f} {before}" if then is not None else ""
-            text = f"{queue:.0f} connections waited to be accepted {words}{quiet}: its workers were all taken."
+            quiet = f", {count_words(then)} {before}" if then is not None else ""
+            text = f"{count_words(queue)} connections waited to be accepted {words}{quiet}: its workers were all taken."
             remedy = (
                 f"give {label} more workers (threads, processes); if it carries no more, look at what they wait for"
             )

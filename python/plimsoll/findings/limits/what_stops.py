@@ -23,7 +23,7 @@ from plimsoll.findings.limits.starved_thread import starved_threads
 from plimsoll.findings.limits.waiting import group_limits, memory_limits, waiting_limits
 from plimsoll.findings.resources import Means, Step, are_cores_of_others, hosts, processes
 from plimsoll.runs.readings.failures import Failures, is_targets
-from plimsoll.words import level_words
+from plimsoll.words import level_words, number, share_words
 
 STOLEN_MATTERS = 0.03
 
@@ -211,9 +211,11 @@ def _errors(bad: Step) -> dict[str, Any]:
     share, level = bad["error_share"], bad["level"]
     causes = Counter(bad.get("error_causes") or {}).most_common(2)
     how = f" ({', '.join(f'{name}: {count:,}' for name, count in causes)})" if causes else ""
-    text = f"{share:.0%} of the requests failed at level {level:,.6g}{how}; see the target's log of that time."
+    text = (
+        f"{share_words(share)} of the requests failed at level {number(level)}{how}; see the target's log of that time."
+    )
     if causes and not is_targets(causes[0][0]):
-        text = f"{share:.0%} of the requests failed at level {level:,.6g}{how}."
+        text = f"{share_words(share)} of the requests failed at level {number(level)}{how}."
     return errors_limit(None, text, bad)
 
 
@@ -236,8 +238,8 @@ def _always_full_words(limit: Limit, here: Means, words: str, before: str) -> st
     """A resource at its ceiling whatever the load: it limits, but this load is not what fills it."""
     assert limit.low is not None
     return (
-        f"Cannot tell: {limit.where} was {limit.utilisation:.0%} busy {words}, and {limit.low:.0%} {before}: something "
-        f"else than this load fills it, and the target may have waited for that ({_listed(here)})."
+        f"Cannot tell: {limit.where} was {share_words(limit.utilisation)} busy {words}, and {share_words(limit.low)} "
+        f"{before}: something else than this load fills it, and the target may have waited for that ({_listed(here)})."
     )
 
 
@@ -249,14 +251,14 @@ def _listed(here: Means) -> str:
     seen = []
     host = here.get("host", {})
     if "cpu_share" in host:
-        seen.append(f"CPU of the host {host['cpu_share']:.0%}")
+        seen.append(f"CPU of the host {share_words(host['cpu_share'])}")
     if "disk_busy_share" in host:
-        seen.append(f"busiest disk {host['disk_busy_share']:.0%}")
-    seen += [f"CPU of the host {name} {values['cpu_share']:.0%}" for name, values in hosts(here).items()
+        seen.append(f"busiest disk {share_words(host['disk_busy_share'])}")
+    seen += [f"CPU of the host {name} {share_words(values['cpu_share'])}" for name, values in hosts(here).items()
              if "cpu_share" in values]  # fmt: skip
     for label, values in processes(here).items():
         if "cpu_cores_used" in values:
-            seen.append(f"process {label} {values['cpu_cores_used']:.2f} cores")
+            seen.append(f"process {label} {number(values['cpu_cores_used'])} cores")
     return "; ".join(seen) or "nothing of the target"
 
 
@@ -264,6 +266,7 @@ def _waited_words(here: Means) -> str:
     stolen = here.get("host", {}).get("cpu_steal_worst_core_share", 0.0)
     if stolen >= STOLEN_MATTERS:
         return (
-            f" The hypervisor took {stolen:.0%} of a core's time from this host, which the target may have waited for."
+            f" The hypervisor took {share_words(stolen)} of a core's time from this host, which the target may have "
+            "waited for."
         )
     return " Work waited for something not probed."

@@ -46,7 +46,7 @@ from plimsoll.findings.sizing.tables import (
     whole_cores_words,
 )
 from plimsoll.stats.throughput.demand_curve import FEWEST_LEVELS, RISE, RISE_SD
-from plimsoll.words import level_words, number, size_words
+from plimsoll.words import level_words, number, percent_words, share_words, size_words
 
 QUESTION = "What hardware does it need?"
 FAR = 2.0
@@ -144,7 +144,7 @@ def _answer(sizes: Sequence[Mapping[str, Any]], facts: SizingFacts, wanted: Want
             host["cpu"], _by_process([one for one in facts.parts if one.host == (host["host"] or HERE)], wanted)
         )
         parts.append(f"{capital(cpu)}{where}; {_memory_words(host['memory'])}")
-    words = f"For {load} ({wanted.chosen}), with a reserve of {wanted.reserve:.0%}: {'. '.join(parts)}."
+    words = f"For {load} ({wanted.chosen}), with a reserve of {share_words(wanted.reserve)}: {'. '.join(parts)}."
     last = sizes[-1]["hosts"][0]["cpu"]
     if last["recommended"] is not None and len(first["hosts"]) == 1:
         need = f"{sizes[-1]['times']} times that load needs {number(last['recommended'])} cores"
@@ -231,7 +231,8 @@ def _notes(main: Mapping[str, Any], facts: SizingFacts, wanted: Wanted, hosts: S
     stays = f"the same mix of {facts.noun}s on cores like these, and CPU per {facts.noun} that stays"
     notes = [
         f"Counted: the processes {named}. Not counted: other services, system, file caches, generator.",
-        f"Assumed: {stays}, for which a change of {RISE:+.0%} ± {RISE_SD:.0%} is allowed in the interval."
+        f"Assumed: {stays}, for which a change of {percent_words(RISE)} ± {share_words(RISE_SD)} is allowed in the "
+        "interval."
         if levels >= FEWEST_LEVELS
         else f"Assumed: {stays} as it was at the load measured; fewer than {FEWEST_LEVELS} loads do not show whether.",
         *facts.notes,

@@ -18,7 +18,7 @@ from plimsoll.findings.sizing.memory import memory_at
 from plimsoll.stats.consumption.item_demand import ItemDemand, item_demand
 from plimsoll.stats.growth.space import LEAST_SHARE, are_different_loads
 from plimsoll.stats.throughput.demand_curve import use_along_curve, use_in_proportion
-from plimsoll.words import number, size_words
+from plimsoll.words import number, size_words, time_words
 
 TIMES = (1, 2, 5, 10)
 RESERVE = 0.30
@@ -181,7 +181,7 @@ def too_little(facts: SizingFacts) -> str:
     measured_s = max((sum(part.seconds) for part in facts.parts), default=0.0)
     if measured_s >= LEAST_MEASURED_S:
         return ""
-    return f"only {measured_s:.0f} s of a load that was carried were measured"
+    return f"only {time_words(measured_s)} of a load that was carried were measured"
 
 
 def item_demand_of(parts: Sequence[Part]) -> ItemDemand | None:

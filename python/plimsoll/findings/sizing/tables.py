@@ -9,7 +9,7 @@ from plimsoll.findings.sizing.facts import Grown, Part, SizingFacts
 from plimsoll.findings.sizing.limit import Stopped, processes_cell
 from plimsoll.findings.sizing.memory import growth_words
 from plimsoll.findings.sizing.needs import TIMES, Wanted, cpu_per_operation_s
-from plimsoll.words import level_words, number, size_words
+from plimsoll.words import level_words, number, share_words, size_words
 
 CANNOT = "cannot tell"
 _AHEAD = {
@@ -37,7 +37,7 @@ def hardware_table(
     return {
         "title": "Hardware by load",
         "note": f"Minimum: what the load itself takes. Recommended: the upper end of the 95% interval with "
-        f"{wanted.reserve:.0%} left unused.",
+        f"{share_words(wanted.reserve)} left unused.",
         "columns": (["Host"] if is_many else []) + columns,
         "rows": rows,
         "words": ["Load"],
@@ -55,7 +55,7 @@ def carries_table(carries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
             low, high = one["interval"]
             to = f"to {number(high)}" if high is not None else "or more"
             words = f"{number(one['per_s'])} operations/s ({number(low)} {to})"
-        rows.append([number(one["cores"]), f"{one['usable_share']:.0%}", words])
+        rows.append([number(one["cores"]), share_words(one["usable_share"]), words])
     return [
         {
             "title": "What so many cores would carry",

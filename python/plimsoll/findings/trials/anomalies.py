@@ -11,7 +11,7 @@ from typing import Any
 from plimsoll.findings.trials.comparisons import Comparison
 from plimsoll.stats.comparison.log_ratio import paired_log_ratio
 from plimsoll.stats.growth.trend import theil_sen
-from plimsoll.words import share_words
+from plimsoll.words import number, share_words
 
 Trial = Mapping[str, Any]
 ERROR_BURST, BURST_OVER_USUAL = 0.01, 5.0
@@ -40,7 +40,8 @@ def _odd_pairs(one: Comparison, trials: Sequence[Trial], margin: float) -> list[
     rest = [place for place in range(len(ratios)) if place not in found]
     usual = math.exp(sum(math.log(ratios[place]) for place in rest) / len(rest))
     numbers = [
-        f"{one.repetitions[place]} (B ÷ A {ratios[place]:.3g}; trials {_numbers(trials, one, one.repetitions[place])})"
+        f"{one.repetitions[place]} (B ÷ A {number(ratios[place])}; trials "
+        f"{_numbers(trials, one, one.repetitions[place])})"
         for place in found
     ]
     without = deepcopy(one)
@@ -52,7 +53,7 @@ def _odd_pairs(one: Comparison, trials: Sequence[Trial], margin: float) -> list[
     plural = "s" if len(found) > 1 else ""
     return [
         f"{what} at {one.load}: pair{plural} {', '.join(numbers)} lie{'' if plural else 's'} far from the rest "
-        f"({usual:.3g}); {'they are' if plural else 'it is'} counted all the same; without, {effect}."
+        f"({number(usual)}); {'they are' if plural else 'it is'} counted all the same; without, {effect}."
     ]
 
 

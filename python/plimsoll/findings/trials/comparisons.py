@@ -18,6 +18,7 @@ from plimsoll.stats.comparison.log_ratio import LogRatio, paired_difference_p, p
 from plimsoll.stats.comparison.multiple_comparisons import benjamini_hochberg_level, holm_levels
 from plimsoll.stats.comparison.outliers import outliers
 from plimsoll.stats.comparison.pairs_needed import pairs_to_call_same, pairs_to_tell
+from plimsoll.words import share_words
 
 Trial = Mapping[str, Any]
 Verdict = Literal["slower", "faster", "same", "undecided"]
@@ -98,8 +99,8 @@ class Comparison:
         if self.verdict in favoured:
             self.verdict = "undecided"
             self.reasons.append(
-                f"B failed {self.failed_b:.1%} of its requests and A {self.failed_a:.1%}: their times are not of the "
-                "same work."
+                f"B failed {share_words(self.failed_b, 3)} of its requests and A {share_words(self.failed_a, 3)}: "
+                "their times are not of the same work."
             )
 
     def pairs_to_settle(self, margin: float) -> int | None:

@@ -148,7 +148,7 @@ def _verdict(share: Share) -> str:
 
 def _share_words(value: float, share: Share) -> str:
     """A percentage with a digit more where the interval of that share would round to one number."""
-    return f"{100 * value:.1f}%" if share.high - share.low < FINE else share_words(value)
+    return share_words(value, 3 if share.high - share.low < FINE else 2)
 
 
 def _layer_sentence(name: str, share: Share, place: int, names: Sequence[str], whole_ms: float, parts: bool) -> str:

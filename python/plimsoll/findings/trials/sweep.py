@@ -21,7 +21,7 @@ from plimsoll.findings.trials.trials import (
 )
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.stats.growth.power_law import PowerLaw, power_law
-from plimsoll.words import ms_words, share_words, times_words
+from plimsoll.words import exponent_words, ms_words, number, share_words, size_words, times_words
 
 QUESTION = "How does it depend on {names}?"
 FAILS, SILENT = 0.01, 0.0
@@ -241,7 +241,8 @@ def _form_words(name: str, law: PowerLaw | None, places: int) -> tuple[str, str]
         return "table", ""
     if law.form == "none":
         return "none", f"has no simple form in {name}"
-    exponent = f"{name}^{law.exponent:.2f} (95% interval of the exponent {law.low:.2f} to {law.high:.2f})"
+    bounds = f"{exponent_words(law.low)} to {exponent_words(law.high)}"
+    exponent = f"{name}^{exponent_words(law.exponent)} (95% interval of the exponent {bounds})"
     if law.changes_at_most(FLAT):
         return "flat", f"does not depend on {name} (by less than {share_words(FLAT)} over its range)"
     if law.low <= 0 <= law.high:
@@ -273,7 +274,7 @@ def _sentences(dependencies: Sequence[Mapping[str, Any]], over: Mapping[str, Any
 def _summed_up(title: str, name: str, mine: Sequence[Mapping[str, Any]]) -> str:
     """One sentence for a dependence that was measured at many settings of the others; the table has them all."""
     factors = [one["most"][1] / one["least"][1] for one in mine]
-    span = " to ".join(dict.fromkeys(f"{factor:.2g}" for factor in (min(factors), max(factors))))
+    span = " to ".join(dict.fromkeys(number(factor) for factor in (min(factors), max(factors))))
     steepest = mine[factors.index(max(factors))]
     where = joined([f"{key}={value}" for key, value in steepest["at"].items()])
     ends = [f"{_amount(steepest['metric'], value)} at {name}={x}" for x, value in (steepest["least"], steepest["most"])]
@@ -282,7 +283,7 @@ def _summed_up(title: str, name: str, mine: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _amount(metric: str, value: float) -> str:
-    return f"{value / MIB:,.4g} MiB" if metric == "memory" else ms_words(value)
+    return size_words(value) if metric == "memory" else ms_words(value)
 
 
 def _stops(cells: Sequence[Cell], over: Mapping[str, Sequence[str]]) -> list[dict[str, Any]]:
@@ -341,7 +342,7 @@ def _answer(
         elif forms == {"unknown"}:
             parts.append(f"Whether the duration of an iteration depends on {name} cannot be told from these trials.")
         elif forms <= {"power", "unchecked"}:
-            low, high = (f"{name}^{pick(one['exponent'] for one in mine):.2f}" for pick in (min, max))
+            low, high = (f"{name}^{exponent_words(pick(one['exponent'] for one in mine))}" for pick in (min, max))
             span = low if low == high else f"{low} to {high}, depending on the others"
             parts.append(f"The duration of an iteration goes with {span}.")
         else:

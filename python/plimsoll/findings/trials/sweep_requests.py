@@ -21,7 +21,7 @@ import numpy as np
 from plimsoll.findings.trials.sweep_cells import lines_over, number_of, where_words
 from plimsoll.findings.trials.trials import joined
 from plimsoll.stats.growth.power_law import PowerLaw, power_law
-from plimsoll.words import ms_words
+from plimsoll.words import confidence_words, exponent_words, ms_words
 
 TOGETHER = 0.95
 LEAST_FACTOR = 1.10
@@ -128,7 +128,8 @@ def _dependency(points: _Points, confidence: float) -> dict[str, Any] | None:
     name, least, most = points.parameter, min(points.values), max(points.values)
     way = f"takes {'longer' if law.exponent > 0 else 'shorter'} the larger {name}{where_words(points.others)}"
     against = ", beside the other requests of the same trials" if beside else ""
-    interval = f"{name}^{law.exponent:.2f}, {100 * confidence:.3g}% interval {law.low:.2f} to {law.high:.2f}"
+    bounds = f"{exponent_words(law.low)} to {exponent_words(law.high)}"
+    interval = f"{name}^{exponent_words(law.exponent)}, {confidence_words(confidence)} interval {bounds}"
     ends = f"{ms_words(law.at(least))} at {name}={least:g}, {ms_words(law.at(most))} at {name}={most:g}"
     return {
         "parameter": name,

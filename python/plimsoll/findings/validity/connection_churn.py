@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from plimsoll.findings.limits.dependency import NEW_TO, calls_of
 from plimsoll.findings.resources import Means
 from plimsoll.runs.metric_names import CONNECTING, HANDSHAKING
-from plimsoll.words import ms_words, number
+from plimsoll.words import ms_words, number, share_words
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader
@@ -43,7 +43,7 @@ class Churn:
         """As a note."""
         per_s = number(self.opened / self.seconds)
         each = self.opened / self.requests
-        many = "Each request opens" if each >= 0.95 else f"{each:.0%} of the requests open"
+        many = "Each request opens" if each >= 0.95 else f"{share_words(each)} of the requests open"
         return (
             f"{many} a new connection: {per_s} connections/s for {number(self.requests / self.seconds)} requests/s, "
             f"{ms_words(self.connecting_ms)} each to open."
@@ -133,8 +133,8 @@ def churn_between(means: Means) -> Iterator[str]:
             if fresh is None or call.connections < LEAST_CALLS or fresh < MOSTLY_NEW * call.connections:
                 continue
             yield (
-                f"{call.label} opens new connections to {call.address_words} all the time: {fresh:.1f} of "
-                f"{call.connections:.1f} were new at each look. A pool would keep them."
+                f"{call.label} opens new connections to {call.address_words} all the time: {number(fresh)} of "
+                f"{number(call.connections)} were new at each look. A pool would keep them."
             )
 
 

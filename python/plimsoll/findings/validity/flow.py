@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from plimsoll.runs.readings.flow_seconds import METRICS, FlowSecond
 from plimsoll.stats.throughput.littles_law import LawGap, law_gap, unaccounted
-from plimsoll.words import level_words, number
+from plimsoll.words import change_words, level_words, number, share_words
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader
@@ -116,7 +116,7 @@ def _lost(seconds: Sequence[FlowSecond], before: FlowSecond, level: float | None
         why = "completions were lost" if missing > 0 else "completions were counted twice, or arrivals lost"
         words = (
             f"{at}: {number(came)} arrivals were counted, but {number(left)} ended and those unfinished changed by "
-            f"{stay[-1] - stay[0]:+,.0f}, which makes {number(told)}: {why}."
+            f"{change_words(stay[-1] - stay[0])}, which makes {number(told)}: {why}."
         )
         return FlowFault("arrivals", level, came, told, abs(missing) / max(came, told), words)
     if abs(timed - done) > max(LOST_LEAST, LOST_SHARE * max(timed, done)):
@@ -143,7 +143,8 @@ def _gap_words(gap: LawGap, at: str, *, waits: bool, is_open: bool) -> str:
     product = f"{number(gap.per_s)}/s × {number(1000 * gap.mean_s)} ms"
     return (
         f"{at}: {number(gap.inside)} iterations {what} on average, but throughput × {name} ({product}) makes "
-        f"{number(gap.told)}, {gap.share:.0%} apart. By Little's law they are equal: times or completions are wrong."
+        f"{number(gap.told)}, {share_words(gap.share)} apart. By Little's law they are equal: times or completions are "
+        "wrong."
     )
 
 

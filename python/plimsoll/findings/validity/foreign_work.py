@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from plimsoll.findings.resources import Means, host_of, processes, target_cores
+from plimsoll.words import number
 
 HOST_BUSY = 0.90
 NAMED_CORES, NAMED_SHARE = 0.2, 0.10  # of the host; less is the kernel's own work for network and timers
@@ -39,7 +40,7 @@ class ForeignWork:
     def clause(self, rests_on: str) -> str:
         """The same without its place."""
         who = "the hypervisor took" if self.stolen else "other processes used"
-        text = f"{who} {self.cores:.1f} of the host's {self.of:g} cores"
+        text = f"{who} {number(self.cores)} of the host's {self.of:g} cores"
         if not self.took_capacity:
             return f"{text}."
         return f"{text}, {OF_WHAT_WAS_LEFT}{f' and {_MAY[rests_on]}' if rests_on in _MAY else ''}."

@@ -26,7 +26,7 @@ from plimsoll.findings.validity.validity import ALL, RestsOn, Validity, error_at
 from plimsoll.runs.metric_names import RESPONSE_METRICS
 from plimsoll.runs.readings.generator_seconds import GeneratorSeconds
 from plimsoll.runs.snapshot import Snapshot
-from plimsoll.words import level_words
+from plimsoll.words import level_words, ms_words, number, share_words
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader
@@ -309,10 +309,10 @@ def _turn_ms(facts: GeneratorSeconds, diagnoses: Iterable[Diagnosis]) -> float:
 def _error_words(judged: _Judged) -> list[str]:
     """Error bars worth a sentence: above what every machine has."""
     found = [one for one in judged.validity() if one.rests_on == "response_time"]
-    large = [one for one in found if one.error is not None and one.error >= LEAST_LAG_MS]
+    large = [one for one in found if (one.error or 0.0) >= LEAST_LAG_MS]
     if not large:
         return []
-    sizes = ", ".join(f"{one.error:.2g} ms at p{100 * (one.quantile or 0.0):g}" for one in large)
+    sizes = ", ".join(f"{ms_words(one.error or 0.0)} at p{100 * (one.quantile or 0.0):g}" for one in large)
     text = f"The generator's lag is part of response times: up to {sizes}."
     gone = [f"p{100 * (one.quantile or 0.0):g}" for one in large if one.verdict == "invalid"]
     return [text, *([f"At {', '.join(gone)} they say nothing of the target."] if gone else [])]
@@ -364,15 +364,21 @@ def _problems(step: Step, seen: Means, level: str, rests_on: RestsOn, kept_apart
     at = f"at {level}"
     busy, share = seen.get("host", {}).get("cpu_share"), _host_share(step, seen)
     competed = busy is not None and share is not None and busy > HOST_BUSY and share > GENERATOR_TAKES
-    if competed and not kept_apart:  # else the cores that the generator filled are not the target's
-        text = f"CPU of the host was {busy:.0%} busy {at} and the generator took {share:.0%} of it: they competed."
+    if competed and busy and share and not kept_apart:  # else the cores that the generator filled are not the target's
+        text = (
+            f"CPU of the host was {share_words(busy)} busy {at} and the generator took {share_words(share)} of it: "
+            "they competed."
+        )
         found.append(Problem(text, _OTHER_HOST))
     late = _late_words(step, rests_on)
     if late is not None:
         text = f"The generator itself was late {at}: {late}."
         found.append(Problem(text, _FREE_APART if kept_apart else _FREE, only_late=True))
     if _is_full(step):
-        text = f"The generator's threads were {step['generator_share']:.0%} busy {at}: it could not have sent more."
+        text = (
+            f"The generator's threads were {share_words(step['generator_share'])} busy {at}: it could not have sent "
+            "more."
+        )
         remedy = "Give the generator more threads or a faster host, or make the script cheaper."
         found.append(Problem(text, remedy, limits=True))
     return found
@@ -385,19 +391,19 @@ def _late_words(step: Step, rests_on: RestsOn) -> str | None:
         return None
     if rests_on == "counts":
         limit_ms = LAG_OF_RESPONSE * COUNTED_MS
-        return f"lag p99 {rare_ms:.1f} ms, more than a tenth of the second" if rare_ms > limit_ms else None
+        return f"lag p99 {ms_words(rare_ms)}, more than a tenth of the second" if rare_ms > limit_ms else None
     if median_ms is None:
-        return f"lag p99 {rare_ms:.1f} ms" if rare_ms > LEAST_LAG_MS else None
-    against = f"the median response time ({median_ms:.2f} ms)"
+        return f"lag p99 {ms_words(rare_ms)}" if rare_ms > LEAST_LAG_MS else None
+    against = f"the median response time ({ms_words(median_ms)})"
     usual_ms = float(step.get("lag_p50_ms") or 0.0)
     if _is_late(usual_ms, LAG_OF_RESPONSE * median_ms):
-        return f"lag {usual_ms:.1f} ms at the median, more than a tenth of {against}"
+        return f"lag {ms_words(usual_ms)} at the median, more than a tenth of {against}"
     mean_ms = float(step.get("lag_mean_ms") or 0.0)
     if _is_late(mean_ms, LAG_OF_RESPONSE * median_ms):
-        return f"lag {mean_ms:.1f} ms in the mean of a part of it, more than a tenth of {against}"
+        return f"lag {ms_words(mean_ms)} in the mean of a part of it, more than a tenth of {against}"
     if rests_on == "mean_time":
         late = _is_late(rare_ms, RARE_LAG_OF_MEDIAN * median_ms)
-        return f"lag p99 {rare_ms:.1f} ms, more than half of {against}" if late else None
+        return f"lag p99 {ms_words(rare_ms)}, more than half of {against}" if late else None
     return _late_above_median(step, median_ms)
 
 
@@ -407,9 +413,9 @@ def _late_above_median(step: Step, median_ms: float) -> str | None:
     for name, lag_ms in (("p90", float(step.get("lag_p90_ms") or 0.0)), ("p99", rare_ms)):
         there_ms = step.get(f"{name}_ms")
         if _is_late(lag_ms, LAG_OF_RESPONSE * (median_ms if there_ms is None else there_ms)):
-            known = f"the median response time ({median_ms:.2f} ms)"
-            against = known if there_ms is None else f"the response time there ({there_ms:.2f} ms)"
-            return f"lag {lag_ms:.1f} ms at {name}, more than a tenth of {against}"
+            known = f"the median response time ({ms_words(median_ms)})"
+            against = known if there_ms is None else f"the response time there ({ms_words(there_ms)})"
+            return f"lag {ms_words(lag_ms)} at {name}, more than a tenth of {against}"
     return None
 
 
@@ -434,7 +440,10 @@ def _same_host_words(health: dict[str, Any]) -> str:
         return "Generator and target ran on different hosts."
     text = "Generator and target ran on the same host"
     if health["target_cores"] is not None:
-        text += f": the target used {health['target_cores']:.2f} cores, the generator {health['generator_cores']:.2f}"
+        text += (
+            f": the target used {number(health['target_cores'])} cores, the generator "
+            f"{number(health['generator_cores'])}"
+        )
     text += "; they shared memory, caches, kernel and the loopback network"
     return f"{text}; {health['kept_apart']}." if health["kept_apart"] else f"{text}, and were not kept apart."
 

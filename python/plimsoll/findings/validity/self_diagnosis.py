@@ -20,6 +20,7 @@ from plimsoll.runs.readings.failures import requests_words
 from plimsoll.runs.readings.generator_seconds import GeneratorSeconds
 from plimsoll.runs.readings.script_caps import UNSERVED_SHARE, binding_cap
 from plimsoll.runs.readings.standstill import STOOD_STILL_S, Standstill
+from plimsoll.words import change_words, count_words, ms_words, number, share_words, size_words, time_words
 
 THREAD_BUSY = 0.90
 WAITING = 0.20
@@ -152,7 +153,7 @@ def standstill_words(found: Sequence[Standstill]) -> str:
     longest = max(found, key=lambda one: one.length_s)
     text = f"The generator {longest.words}"
     if len(found) > 1:
-        text += f", and {sum(one.length_s for one in found):.1f} s in {len(found)} pieces together"
+        text += f", and {time_words(sum(one.length_s for one in found))} in {len(found)} pieces together"
     return f"{text}: {_WHY_STILL[longest.cause]}"
 
 
@@ -177,8 +178,8 @@ def clock_set(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
     if abs(jump_s) >= STOOD_STILL_S:
         yield Diagnosis(
             "clock",
-            f"The wall clock jumped by {jump_s:+.1f} s during the run: it was set, or the machine was paused and went "
-            "on. Times of requests are not measured by it; values of probes may lie in other seconds.",
+            f"The wall clock jumped by {change_words(jump_s)} s during the run: it was set, or the machine was paused "
+            "and went on. Times of requests are not measured by it; values of probes may lie in other seconds.",
             remedies.CLOCK,
             spoils=False,
         )
@@ -208,8 +209,8 @@ def _starved(facts: GeneratorSeconds) -> list[Diagnosis]:
     of_cores = f" of {cores:g} cores" if cores else ""
     who = f"the container's CPU quota{of_cores}" if quota else "other work on this machine"
     words = (
-        f"The generator had work for {min(1.0, wanting.mean):.0%} of the time {wanting.words()}, and {who} kept a "
-        f"thread of it from its core for {sum(kept) / len(kept):.0%}: it could not have sent more."
+        f"The generator had work for {share_words(min(1.0, wanting.mean))} of the time {wanting.words()}, and {who} "
+        f"kept a thread of it from its core for {share_words(sum(kept) / len(kept))}: it could not have sent more."
     )
     return [Diagnosis("starved", words, remedies.QUOTA if quota else remedies.OWN_CORES)]
 
@@ -219,36 +220,39 @@ def _vus(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
     if denied:
         yield Diagnosis(
             "vus",
-            f"{denied:,.0f} of the VUs that the script asks for never ran: this machine's free memory, open files or "
-            "local ports do not allow them (the limits are printed when a run starts).",
+            f"{count_words(denied)} of the VUs that the script asks for never ran: this machine's free memory, open "
+            "files or local ports do not allow them (the limits are printed when a run starts).",
             remedies.MORE_VUS,
         )
 
 
 def _files(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
     refused, limit, opened = facts.total("refused_files"), facts.last("open_files_limit"), facts.most("open_files")
-    allowed = f" ({limit:,.0f} are allowed)" if limit else ""
+    allowed = f" ({count_words(limit)} are allowed)" if limit else ""
     if refused:
         yield Diagnosis(
             "files",
-            f"{refused:,.0f} connections could not be opened because the generator had no free file descriptor"
+            f"{count_words(refused)} connections could not be opened because the generator had no free file descriptor"
             f"{allowed}: these requests failed here and never reached the target.",
             remedies.OPEN_FILES,
         )
     elif limit and opened and opened >= NEAR * limit:
-        words = f"The generator had {opened:,.0f} of {limit:,.0f} allowed files open: more VUs would have failed here."
+        words = (
+            f"The generator had {count_words(opened)} of {count_words(limit)} allowed files open: more VUs would have "
+            "failed here."
+        )
         yield Diagnosis("files", words, remedies.OPEN_FILES, spoils=False)
 
 
 def _ports(facts: GeneratorSeconds, busiest: tuple[str, int] | None) -> Iterator[Diagnosis]:
     refused, ports, waiting = facts.total("refused_ports"), facts.last("local_ports"), facts.most("time_wait")
-    held = f"{busiest[1]:,} of {ports:,.0f} held to {busiest[0]}" if busiest and ports else ""
-    ended = f"{waiting:,.0f} in TIME_WAIT" if waiting else ""
+    held = f"{busiest[1]:,} of {count_words(ports)} held to {busiest[0]}" if busiest and ports else ""
+    ended = f"{count_words(waiting)} in TIME_WAIT" if waiting else ""
     state = ", ".join(part for part in (held, ended) if part)
     if refused:
         yield Diagnosis(
             "ports",
-            f"{refused:,.0f} connections could not be opened because no local port was free"
+            f"{count_words(refused)} connections could not be opened because no local port was free"
             f"{f' ({state})' if state else ''}: these requests failed here and never reached the target.",
             remedies.LOCAL_PORTS,
         )
@@ -276,14 +280,14 @@ def _taken(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
         yield Diagnosis(
             "quota",
             f"The container's CPU quota{f' of {cores:g} cores' if cores else ''} held the generator up for "
-            f"{quota.mean:.0%} of the time {quota.words()}: requests were sent and answers read late.",
+            f"{share_words(quota.mean)} of the time {quota.words()}: requests were sent and answers read late.",
             remedies.QUOTA,
         )
     elif waiting:
         yield Diagnosis(
             "waiting",
-            f"Other work on this machine kept a thread of the generator from its core for {waiting.mean:.0%} of the "
-            f"time {waiting.words()}: requests were sent and answers read late.",
+            f"Other work on this machine kept a thread of the generator from its core for {share_words(waiting.mean)} "
+            f"of the time {waiting.words()}: requests were sent and answers read late.",
             remedies.OWN_CORES,
         )
 
@@ -294,8 +298,8 @@ def _steal(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
     if stolen and late.shows:
         yield Diagnosis(
             "steal",
-            f"The hypervisor took {stolen.mean:.0%} of this machine's processors away {stolen.words()}, and the "
-            f"generator was late by {late.p99_ms:.1f} ms at p99: response times contain those pauses.",
+            f"The hypervisor took {share_words(stolen.mean)} of this machine's processors away {stolen.words()}, and "
+            f"the generator was late by {ms_words(late.p99_ms)} at p99: response times contain those pauses.",
             remedies.STEAL,
         )
 
@@ -308,8 +312,8 @@ def _full(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
         which = "The generator's only thread" if threads == 1 else f"The busiest of the generator's {threads} threads"
         yield Diagnosis(
             "thread",
-            f"{which} was {busy.mean:.0%} busy {busy.words()}: it could not have sent more, and response times contain "
-            "waiting for it.",
+            f"{which} was {share_words(busy.mean)} busy {busy.words()}: it could not have sent more, and response "
+            "times contain waiting for it.",
             remedies.more_threads(threads, facts.last("usable_cores") or threads),
         )
 
@@ -325,7 +329,7 @@ def _stalls(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
     cores = facts.last("usable_cores") or threads
     if script_ms is not None and p99_ms is not None and p99_ms >= LEAST_STALL_MS:
         what = "The script kept a thread of the generator"
-        time = f"; an iteration's script computed for {script_ms:.3g} ms in the mean, {p99_ms:.3g} ms at p99"
+        time = f"; an iteration's script computed for {ms_words(script_ms)} in the mean, {ms_words(p99_ms)} at p99"
         remedy = remedies.cheaper_script(threads, cores)
     else:
         # A turn is also long where the processor was taken from it meanwhile.
@@ -335,7 +339,7 @@ def _stalls(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
         remedy = remedies.fewer_vus_a_thread(threads, cores)
     yield Diagnosis(
         "stall",
-        f"{what} from its other VUs for up to {longest:,.0f} ms at a time, {stalled.mean:.0%} of the time "
+        f"{what} from its other VUs for up to {ms_words(longest)} at a time, {share_words(stalled.mean)} of the time "
         f"{stalled.words()}{time}: answers that came meanwhile were read that much late.",
         remedy,
     )
@@ -346,9 +350,9 @@ def _lag(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
     if late.shows:
         yield Diagnosis(
             "lag",
-            f"The generator itself was late, by {late.p50_ms:.1f} ms at the median and {late.p99_ms:.1f} ms at p99, "
-            f"beside response times of {late.response_p50_ms:.1f} and {late.response_p99_ms:.1f} ms that contain it."
-            + others,
+            f"The generator itself was late, by {ms_words(late.p50_ms)} at the median and {ms_words(late.p99_ms)} at "
+            f"p99, beside response times of {ms_words(late.response_p50_ms)} and {ms_words(late.response_p99_ms)} that "
+            "contain it." + others,
             remedies.OWN_CORES,
         )
     elif others:
@@ -359,13 +363,13 @@ def _others_words(facts: GeneratorSeconds) -> str:
     """That others had the cores: where it waited longer for one than it ran, or all were busy and hardly by it."""
     waited, ran = facts.mean("waiting_share"), facts.mean("busiest_thread_share")
     if waited >= LEAST_WAITED and waited > ran:
-        return f" Other work on this machine had the core that it wanted for {waited:.0%} of the time."
+        return f" Other work on this machine had the core that it wanted for {share_words(waited)} of the time."
     busy, cores = facts.mean("host_busy_share"), facts.last("usable_cores") or 1.0
     own = facts.mean("cpu_s") / cores
     if busy >= HOST_FULL and own < OF_FULL_HOST * busy:
         return (
-            f" The cores of this machine were {busy:.0%} busy, {own:.0%} of them by the generator: the target, if it "
-            "runs here, and other work had the rest."
+            f" The cores of this machine were {share_words(busy)} busy, {share_words(own)} of them by the generator: "
+            "the target, if it runs here, and other work had the rest."
         )
     return ""
 
@@ -378,8 +382,8 @@ def foreign_work(facts: GeneratorSeconds, names: Mapping[str, float]) -> Iterato
         most = listed([plain(name) for name in sorted(counted, key=lambda name: -names[name])], 3)
         yield Diagnosis(
             FOREIGN,
-            f"Other work{f' ({most})' if most else ''} took {taken:.2g} of this machine's {cores:g} cores while all "
-            "were busy: the target, which runs here too and has no connection to it, had to wait for them.",
+            f"Other work{f' ({most})' if most else ''} took {number(taken)} of this machine's {cores:g} cores while "
+            "all were busy: the target, which runs here too and has no connection to it, had to wait for them.",
             remedies.OWN_CORES,
             spoils=False,
         )
@@ -428,12 +432,8 @@ def _memory(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
         own = facts.most("rss_bytes") or 0.0
         yield Diagnosis(
             "memory",
-            f"Memory was nearly used up: {_mib(free)} of {_mib(whole)} left, {_mib(own)} were the generator's. A "
-            "machine without memory stops its processes, or kills them.",
+            f"Memory was nearly used up: {size_words(free)} of {size_words(whole)} left, {size_words(own)} were the "
+            "generator's. A machine without memory stops its processes, or kills them.",
             remedies.MEMORY,
             spoils=False,
         )
-
-
-def _mib(size_bytes: float) -> str:
-    return f"{size_bytes / 2**20:,.0f} MiB"

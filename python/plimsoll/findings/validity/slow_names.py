@@ -11,7 +11,7 @@ from plimsoll.findings.validity.validity import Validity, of_time
 from plimsoll.probes.machine import remedies
 from plimsoll.runs.metric_names import BLOCKED, DURATION
 from plimsoll.runs.readings.name_lookups import FEWEST, METRICS, SLOW_MS, TAGS, NameLookups
-from plimsoll.words import ms_words
+from plimsoll.words import ms_words, share_words
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader
@@ -22,8 +22,8 @@ def words_of(found: NameLookups) -> str:
     whole_ms = found.mean_ms + found.took_ms / found.requests
     return (
         f"Looking up the target's name (DNS) took {ms_words(found.each_ms)} each time, for {found.slow:,} of "
-        f"{found.requests:,} requests: that is {found.mean_ms / whole_ms:.0%} of their mean response time, and not the "
-        "target's."
+        f"{found.requests:,} requests: that is {share_words(found.mean_ms / whole_ms)} of their mean response time, "
+        "and not the target's."
     )
 
 

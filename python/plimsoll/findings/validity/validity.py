@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from plimsoll.study.objectives import parse_objective
+from plimsoll.words import ms_words, share_words
 
 # What a conclusion rests on. "throughput": what was completed at the load that was asked for; "response_time": at a
 # percentile; "mean_time": mean times and how they change; "counts": items second by second; "failures": how many
@@ -54,7 +55,7 @@ class Validity:
         name = f"{NAMES[self.rests_on]}{at}"
         if self.verdict != "within" or self.error is None:
             return f"{name}: {self.verdict}"
-        size = f"{self.error:.2g} ms" if self.unit == "ms" else f"{100 * self.error:.2g}%"
+        size = ms_words(self.error) if self.unit == "ms" else share_words(self.error)
         return f"{name}: valid within ± {size}"
 
     def to_json(self) -> dict[str, Any]:
@@ -75,7 +76,7 @@ def of_time(error_ms: float, value_ms: float | None, rests_on: RestsOn, quantile
     """Validity of a time of `value_ms` that may be too long by `error_ms`: within that error, unless it is most of the
     value; a value that is not known bears any error."""
     if value_ms is not None and error_ms > max(LEAST_ERROR_MS, TOO_MUCH * value_ms):
-        late = f"The generator was late by {error_ms:.2g} ms, more than half of the {value_ms:.3g} ms measured."
+        late = f"The generator was late by {ms_words(error_ms)}, more than half of the {ms_words(value_ms)} measured."
         return Validity(rests_on, "invalid", error_ms, "ms", quantile, (late,))
     if error_ms <= SMALL * (value_ms or 0.0) or error_ms <= 0:
         return Validity(rests_on, quantile=quantile)
@@ -155,8 +156,8 @@ def _objective_within(entry: dict[str, Any], figures: Sequence[Mapping[str, Any]
     worst = max(within, key=lambda one: errors[id(one)])
     error = errors[id(worst)]
     words = (
-        f"The generator was late by {error:.2g} ms, and the objective is missed by "
-        f"{worst['value'] - limit.limit:.2g} ms: which of the two missed it is not known."
+        f"The generator was late by {ms_words(error)}, and the objective is missed by "
+        f"{ms_words(worst['value'] - limit.limit)}: which of the two missed it is not known."
     )
     above = [one["level"] for one in failed if one not in within and one.get("level") is not None]
     entry |= {"verdict": "undecided", "failed_from": min(above, default=None), "reason": words}

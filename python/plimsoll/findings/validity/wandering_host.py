@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from plimsoll.findings.resources import Means, Step, core_speed
-from plimsoll.words import level_words
+from plimsoll.words import count_words, level_words, share_words
 
 LEAST_SHARE = 0.10
 LOADED = 0.7
@@ -27,10 +27,10 @@ def host_words(steps: Sequence[Step], means: Sequence[Means], unit: str) -> list
     if share < LEAST_SHARE:
         return []
     at, than = (
-        f"{level_words(step['level'], unit)} ({step['measured_from_s']:.0f} to {step['end_s']:.0f} s)"
+        f"{level_words(step['level'], unit)} ({count_words(step['measured_from_s'])} to {count_words(step['end_s'])} s)"
         for step in (slowest, fastest)
     )
     return [
-        f"The target's host was not steady: in the same CPU time its cores did {share:.0%} less at {at} than at "
-        f"{than}. What is carried moves with that. On a steady host the answer is narrower, and repeats."
+        f"The target's host was not steady: in the same CPU time its cores did {share_words(share)} less at {at} than "
+        f"at {than}. What is carried moves with that. On a steady host the answer is narrower, and repeats."
     ]

@@ -14,6 +14,7 @@ from plimsoll.probes.files.log_patterns import BUILT_IN, Kind, kind_of, number_i
 from plimsoll.probes.probe import Clock, Observation, ProbeUnavailable
 from plimsoll.study.probes.logs import LogOptions
 from plimsoll.study.secrets.redactor import Redactor
+from plimsoll.words import size_words
 
 MOST_FILES = 50
 LOOK_FOR_FILES_EVERY_S = 5.0
@@ -215,6 +216,6 @@ class LogProbe:
         if not self._skipped:
             self._skipped = True
             self._notes.append(
-                f"more is logged than is read: {skipped / elapsed_s:,.0f} bytes/s were skipped, and counts are too low "
-                "by what was in them. Raise most_bytes_per_s, or log less."
+                f"more is logged than is read: {size_words(skipped / elapsed_s)}/s were skipped, and counts are too "
+                "low by what was in them. Raise most_bytes_per_s, or log less."
             )

@@ -14,6 +14,8 @@ import math
 from collections import deque
 from dataclasses import dataclass, field
 
+from plimsoll.words import number, time_words
+
 TELL_FROM_S = 1.0
 DATE_KEPT_S = 1.0
 _DRIFT_PER_S = 5e-4  # the most that RFC 5905 (11.3) lets a clock drift
@@ -111,9 +113,11 @@ class ClockOffset:
         if abs(offset) < TELL_FROM_S:
             return f"the clock of {self.host} agrees with this machine's now."
         way = "ahead of" if offset > 0 else "behind"
-        about = f"(± {self.error_s:.2g} s)" if math.isfinite(self.error_s) else "(at least, or its data come late)"
+        about = (
+            f"(± {time_words(self.error_s)})" if math.isfinite(self.error_s) else "(at least, or its data come late)"
+        )
         now = " now" if before is not None else ""
         return (
-            f"the clock of {self.host} is{now} {abs(offset):,.1f} s {way} this machine's {about}; times of its values "
-            "are corrected by that. Let both hosts keep their time with NTP."
+            f"the clock of {self.host} is{now} {number(abs(offset))} s {way} this machine's {about}; times of its "
+            "values are corrected by that. Let both hosts keep their time with NTP."
         )

@@ -30,6 +30,7 @@ from plimsoll.probes.probe import Clock, Observation
 from plimsoll.probes.rhythm import INTERVALS, USUAL_S, Rhythm
 from plimsoll.probes.told_notes import ToldNotes
 from plimsoll.study.probes.otlp import OtlpOptions, address_of
+from plimsoll.words import time_words
 
 PATH = "/v1/metrics"
 MOST_BYTES = 8 << 20
@@ -125,12 +126,12 @@ class OtlpProbe(ToldNotes):
         for label, rhythm in self._rhythms.items():
             if rhythm.fell_silent(now):
                 waited_s, interval_s = now - (rhythm.last or now), rhythm.interval_s
-                words = f"{label} has sent nothing for {waited_s:.0f} s; before, every {interval_s:.3g} s."
+                words = f"{label} has sent nothing for {time_words(waited_s)}; before, every {time_words(interval_s)}."
                 self._tell_lost(f"sender:{label}", f"{words} It ended, or cannot reach this address any more.")
         waited_s = now - self._opened_at
         longest_s = INTERVALS * self._options.every_s if self._options.every_s else FIRST_AFTER_S
         if self._server is not None and not self._rhythms and waited_s > longest_s:
-            self._tell_lost("anything", f"{_NOTHING} for {waited_s:.0f} s. {self._send(self._server.address)}")
+            self._tell_lost("anything", f"{_NOTHING} for {time_words(waited_s)}. {self._send(self._server.address)}")
 
     def _send(self, base: str) -> str:
         return _SEND.format(base=base) + (_SEND_TOKEN if self._token else "")
@@ -149,11 +150,11 @@ class OtlpProbe(ToldNotes):
 
     def _note_end(self, lasted_s: float, base: str) -> None:
         if not self._rhythms and "anything" not in self._away:
-            self._tell_lost("anything", f"{_NOTHING} in the {lasted_s:.0f} s of the run. {self._send(base)}")
+            self._tell_lost("anything", f"{_NOTHING} in the {time_words(lasted_s)} of the run. {self._send(base)}")
         for label, rhythm in self._rhythms.items():
             if rhythm.came_once and lasted_s > FEW_S:
                 words = "It has no rates. Let it send more often (OTEL_METRIC_EXPORT_INTERVAL=1000, in ms)."
-                self._notes.append(f"{label} sent only once in {lasted_s:.0f} s. {words}")
+                self._notes.append(f"{label} sent only once in {time_words(lasted_s)}. {words}")
 
     def take(self, body: bytes, content_type: str, received_unix: float) -> None:
         """An export. Raises Undecodable."""

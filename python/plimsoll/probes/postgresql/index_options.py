@@ -25,6 +25,7 @@ from plimsoll.probes.postgresql.statements import extension_schema
 from plimsoll.probes.postgresql.table_facts import Table, TableFacts
 from plimsoll.probes.postgresql.trigrams import conditions_of
 from plimsoll.probes.postgresql.workload import Workload
+from plimsoll.words import share_words
 
 Proof = Literal["executed", "planner", "none"]
 MOST_KEPT = 0.2
@@ -202,7 +203,9 @@ class OptionsOfScan:
         kept = self._scan.rows / max(1.0, self._table.rows) if sampled is None else sampled
         if kept <= most:
             return True
-        self.reasons.append(f"the condition keeps {kept:.0%} of its rows, so that reading all of them is right")
+        self.reasons.append(
+            f"the condition keeps {share_words(kept)} of its rows, so that reading all of them is right"
+        )
         return False
 
     def _looked_at(self) -> list[tuple[Scan, Node, Sampled | None]]:

@@ -22,6 +22,7 @@ from plimsoll.probes.postgresql.plans import Node, indexes_of, top_node
 from plimsoll.probes.postgresql.statement_text import tokens
 from plimsoll.probes.postgresql.table_facts import Table, TableFacts
 from plimsoll.probes.postgresql.workload import Workload
+from plimsoll.words import count_words
 
 TRIALS_S = 90.0
 MOST_TRIED = 8
@@ -78,8 +79,8 @@ class IndexTrials:
     ) -> Verdict:
         there = TableFacts(session).table(*place)
         if there is None or there.rows < LEAST_ALIKE * table.rows or there.rows * LEAST_ALIKE > table.rows:
-            rows = "no such table" if there is None else f"{there.rows:,.0f} rows"
-            return Verdict(why_not=f"the database of trial_dsn has {rows} where this one has {table.rows:,.0f}")
+            rows = "no such table" if there is None else f"{count_words(there.rows)} rows"
+            return Verdict(why_not=f"the database of trial_dsn has {rows} where this one has {count_words(table.rows)}")
         try:
             with _undone(session):
                 before = self._timed(session, texts)

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from plimsoll.probes.processes.control_group import Group
+from plimsoll.words import count_words, size_words
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,7 @@ class MemoryKills:
 
     def _note_kills(self, count: float, limited: tuple[float, Group] | None) -> None:
         self.total = (self.total or 0.0) + count
-        of = f", at a limit of {limited[0] / 2**20:,.0f} MiB" if limited is not None else ""
+        of = f", at a limit of {size_words(limited[0])}" if limited is not None else ""
         self._notes.append(f"the kernel killed {_processes(count)} of {self._label} for memory{of}.")
 
     def _note_neighbours(
@@ -125,7 +126,7 @@ class MemoryKills:
             if others > 0:
                 self._notes.append(
                     f"the kernel killed {_processes(others)} beside {self._label} for memory, in {_name(group)}, whose "
-                    f"limit of {limit / 2**20:,.0f} MiB it shares."
+                    f"limit of {size_words(limit)} it shares."
                 )
 
 
@@ -156,4 +157,4 @@ def _name(group: Group) -> str:
 
 
 def _processes(count: float) -> str:
-    return "a process" if count == 1 else f"{count:,.0f} processes"
+    return "a process" if count == 1 else f"{count_words(count)} processes"

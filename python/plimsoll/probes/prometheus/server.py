@@ -24,6 +24,7 @@ from plimsoll.probes.prometheus.presence import Presence
 from plimsoll.runs.importers.resources.exposition import Sample
 from plimsoll.study.probes.prometheus import PrometheusOptions
 from plimsoll.study.secrets.redactor import redact
+from plimsoll.words import time_words
 
 MOST_SERIES = 200
 MOST_STEPS = 10_000  # of a range; servers refuse more than 11,000
@@ -180,7 +181,7 @@ class ServerProbe(HttpSource):
             found += self._of_instance(target, many, is_first)
         for one in self._instances.values():
             if one.rhythm.fell_silent(now, LATE_SCRAPE_S + self._options.every_s):
-                words = f"{one.words} has had no new samples for {now - (one.rhythm.last or now):.0f} s"
+                words = f"{one.words} has had no new samples for {time_words(now - (one.rhythm.last or now))}"
                 self._tell_lost(f"instance:{one.words}", f"select: {words}. It is gone, or its scrapes fail.")
         if self._instances:
             self._tell_back("select", "select: there are series of known exporters now.")

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 from plimsoll.runs.importers.plain_numbers import integer, real
 from plimsoll.runs.importers.source import BadRecord
+from plimsoll.words import time_words
 
 EARLIEST_S, LATEST_S = 631_152_000.0, 4_102_444_800.0  # 1990 to 2100
 COARSEST_S = 1.0
@@ -52,7 +53,7 @@ def _check_rounding(text: str, column: str) -> None:
     value, step = float(text), 10.0 ** (int(found.group(2)) - len(found.group(1) or ""))
     divisor = next((one for one in _DIVISORS if EARLIEST_S <= value / one <= LATEST_S), 1.0)
     if step / divisor > COARSEST_S:
-        what = f"{text.strip()[:40]!r} was rounded to {step / divisor:,.0f} s, as spreadsheets do"
+        what = f"{text.strip()[:40]!r} was rounded to {time_words(step / divisor)}, as spreadsheets do"
         raise BadRecord(what, column, "Give the file that the tool wrote, not one that a spreadsheet saved.")
 
 

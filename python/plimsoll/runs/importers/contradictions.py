@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from plimsoll.runs.importers.source import BadRecord
+from plimsoll.words import count_words, number
 
 # By how much a rate may differ from count / duration: tools print durations of two digits, and k6 pauses.
 MOST_OFF = 0.05
@@ -28,9 +29,12 @@ def impossible_counts(requests: Told, failed: Told) -> Iterator[BadRecord]:
     """A mistake for counts that are no whole numbers, and for more failures than requests; None is not told."""
     for one in (requests, failed):
         if one.value is not None and one.value != int(one.value):
-            yield BadRecord(f"{one.value:,g} is no count: it has a fraction", one.key, STEP)
+            yield BadRecord(f"{number(one.value, 12)} is no count: it has a fraction", one.key, STEP)
     if requests.value is not None and failed.value is not None and failed.value > requests.value:
-        what = f"{failed.value:,.0f} failed of {requests.value:,.0f} requests ({requests.key}) is impossible"
+        what = (
+            f"{count_words(failed.value)} failed of {count_words(requests.value)} requests ({requests.key}) is "
+            "impossible"
+        )
         yield BadRecord(what, failed.key, STEP)
 
 
@@ -39,13 +43,13 @@ def impossible_rate(rate: Told, count: Told, duration_s: Told) -> Iterator[BadRe
     if rate.value is None or count.value is None or duration_s.value is None:
         return
     if not 0 <= duration_s.value <= MOST_DURATION_S:
-        what = f"{duration_s.value:,.6g} s is no sensible duration of a test"
+        what = f"{number(duration_s.value, 6)} s is no sensible duration of a test"
         yield BadRecord(what, duration_s.key, STEP)
         return
     made = rate.value * duration_s.value
     if abs(made - count.value) > MOST_OFF * max(made, count.value) and abs(made - count.value) > 1:
         what = (
-            f"{rate.value:,g}/s contradicts {count.value:,g} ({count.key}) in {duration_s.value:,g} s "
-            f"({duration_s.key})"
+            f"{number(rate.value, 6)}/s contradicts {number(count.value, 6)} ({count.key}) in "
+            f"{number(duration_s.value, 6)} s ({duration_s.key})"
         )
         yield BadRecord(what, rate.key, STEP)

@@ -27,6 +27,7 @@ from plimsoll.errors import InputError
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.importers.source import BadRecord
 from plimsoll.runs.snapshot import Series, Snapshot
+from plimsoll.words import count_words
 
 PART_S = 16
 MOST_BUFFERED = 16 << 20
@@ -204,7 +205,7 @@ class Spill:
         first_s, last_s = min(self.first_s, start_s), max(self.last_s, end_s)
         if last_s - first_s > LONGEST_S:
             days = (last_s - first_s) / 86_400
-            raise BadRecord(f"with this record the result spans {days:,.0f} days: a time is wrong", "time")
+            raise BadRecord(f"with this record the result spans {count_words(days)} days: a time is wrong", "time")
         self.first_s, self.last_s = first_s, last_s
 
     def _put(self, end_s: float, ms: float, size: float, count: float, key: Key) -> None:

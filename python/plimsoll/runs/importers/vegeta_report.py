@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from plimsoll import words
 from plimsoll.runs.importers.contradictions import STEP, Told, impossible_rate
 from plimsoll.runs.importers.documents import document, exact, needed, number
 from plimsoll.runs.importers.lines import SourceFile
@@ -41,7 +42,7 @@ def read(file: SourceFile, into: Any = None) -> StepTable:
     sent_s = Told("duration", needed(file, data, "duration") / 1e9 or None)
     for problem in impossible_rate(Told("rate", rate), Told("requests", count), sent_s):
         raise file.error(problem)
-    return StepTable((row,), "users", (*([f"Requests were sent at {rate:,.4g}/s."] if rate else []), *unknown))
+    return StepTable((row,), "users", (*([f"Requests were sent at {words.number(rate)}/s."] if rate else []), *unknown))
 
 
 def _succeeded(file: SourceFile, data: Mapping[str, Any], count: int) -> int:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from plimsoll.runs.snapshot import Series
+from plimsoll.words import count_words
 
 METRIC = "http_req_failed"
 NO_ANSWER = "0"  # of the tag status
@@ -133,12 +134,12 @@ def no_answer_words(made: float, unanswered: float) -> list[str]:
 
 def requests_words(count: float) -> str:
     """ "1 request", "2,000 requests"."""
-    return f"{count:,.0f} {'request' if count == 1 else 'requests'}"
+    return f"{count_words(count)} {'request' if count == 1 else 'requests'}"
 
 
 def made_words(count: float) -> str:
     """ "1 was made", "2,000 were made"."""
-    return f"{count:,.0f} {'was' if count == 1 else 'were'} made"
+    return f"{count_words(count)} {'was' if count == 1 else 'were'} made"
 
 
 def _cause(series: Series) -> str:

@@ -16,6 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from plimsoll.words import time_words
+
 STOOD_STILL_S = 0.5  # an idle timer is late by 10 ms at most, on a busy virtual machine by 0.1 s (docs/measurement.md)
 OF_THE_GAP = 0.5  # of the gap: CPU time, or time with the processor kept away, that explains it
 
@@ -59,7 +61,7 @@ class Standstill:
     @property
     def words(self) -> str:
         """ "stood still for 5.0 s from second 5"."""
-        return f"stood still for {self.length_s:.1f} s from second {self.second}"
+        return f"stood still for {time_words(self.length_s)} from second {self.second}"
 
 
 def standstills(seconds: Sequence[LivedSecond], end_s: float | None = None) -> list[Standstill]:

@@ -24,6 +24,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from plimsoll.words import count_words, number
+
 Array = NDArray[np.float64]
 
 BLOCKS = 40
@@ -90,8 +92,8 @@ def quantile_interval(
     if general * nominal < FEWEST_BEYOND:
         more = max(2, math.ceil(FEWEST_BEYOND / max(general * nominal, 1e-3)))
         return unknown(
-            f"the values beyond it are worth {general * nominal:.2g} independent ones, {FEWEST_BEYOND:.0f} are needed: "
-            f"a run about {more} times as long may do",
+            f"the values beyond it are worth {number(general * nominal)} independent ones, "
+            f"{count_words(FEWEST_BEYOND)} are needed: a run about {more} times as long may do",
             general,
         )
     paired = [

@@ -29,6 +29,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from plimsoll.stats.throughput.concave import concave
+from plimsoll.words import share_words
 
 FLAT = 0.5
 PROPORTIONAL = 0.8
@@ -169,7 +170,7 @@ def _saturated(points: Sequence[tuple[float, float]], carried: int, plateau: flo
 def _begins_flat(lowest: tuple[float, float], second: tuple[float, float]) -> Untold:
     low, high = lowest[0], second[0]
     fall = 1 - second[1] / lowest[1]
-    how = f"fell by {fall:.0%}" if fall >= 0.01 else "hardly rose"
+    how = f"fell by {share_words(fall)}" if fall >= 0.01 else "hardly rose"
     reason = (
         f"Already from {low:g} to {high:g}, the lowest levels, throughput {how}, so {low:g} itself may be "
         "beyond the point where it flattens."

@@ -20,6 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from plimsoll.words import number, share_words
+
 FEWEST_LEVELS = 3
 LIGHT_SHARE = 0.25
 CLOSED_DOUBT = 0.02
@@ -72,7 +74,7 @@ def open_knee(
     knees = _knee_shares(_SERVERS[likely])
     low, high = float(knees.min()), float(knees.max())
     if high > WIDEST * low:
-        words = f"anywhere between {low:.0%} and {high:.0%} of the capacity"
+        words = f"anywhere between {share_words(low)} and {share_words(high)} of the capacity"
         return NoKnee(f"The response times measured fit a knee {words}; longer steps at more levels would tell.")
     spread = 2 * capacity_relative_sd
     middle = float(_knee_shares(_SERVERS[best : best + 1])[0])
@@ -115,7 +117,8 @@ def closed_knee(
     factor = math.exp(Z_95 * math.sqrt(log_variance))
     if factor**2 > WIDEST:
         return NoKnee(
-            f"Too few iterations at light load: the knee lies between {knee / factor:.4g} and {knee * factor:.4g}."
+            f"Too few iterations at light load: the knee lies between {number(knee / factor)} and "
+            f"{number(knee * factor)}."
         )
     return Knee(knee, (knee / factor, knee * factor))
 

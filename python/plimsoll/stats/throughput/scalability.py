@@ -25,6 +25,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from plimsoll.words import share_words
+
 FEWEST_LEVELS = 6
 FLOOR = 0.01
 MISFIT = 0.05
@@ -87,7 +89,8 @@ def fit_scalability(
     scatter = float(np.sqrt(np.mean(residual**2) * at.size / freedom))
     if scatter > MISFIT:
         return NoLaw(
-            f"The fitted curve misses the measured throughputs by {scatter:.0%}, so it tells nothing beyond them.",
+            f"The fitted curve misses the measured throughputs by {share_words(scatter)}, so it tells nothing beyond "
+            "them.",
             "Repeat levels to see whether that is scatter; a throughput with a sharp corner fits no such curve.",
         )
     scale = max(1.0, float(np.sum((residual / sd) ** 2)) / freedom)

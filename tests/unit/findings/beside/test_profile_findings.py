@@ -61,7 +61,7 @@ def test_the_step_at_the_knee_is_compared_with_the_one_at_half_of_it() -> None:
     assert first["ms_per_operation"] == pytest.approx(55.0) and first["ms_per_operation_half"] == pytest.approx(20.0)
     assert second["share"] == 0.45 and second["share_half"] == 0.8
     [table] = view(found).tables
-    assert table.rows[0] == ["scan", "app.py:1", "55%", "55 ms", "20%", "20 ms", "+35.0"]
+    assert table.rows[0] == ["scan", "app.py:1", "55%", "55 ms", "20%", "20 ms", "+35"]
     assert "plimsoll capacity --verify" in found["next"][0]
 
 
@@ -69,7 +69,7 @@ def test_a_difference_that_chance_explains_is_called_so() -> None:
     events = [*step(100, 0, {"encode": 80, "scan": 20}), *step(200, 10, {"encode": 78, "scan": 22})]
     [found] = checked(findings_beside(Run(events), KNEE))
     assert "No function's share grew with load beyond chance." in found["answer"]
-    assert found["tables"][0]["rows"][1][-1] == "+2.0 (chance)" and found["sentences"] == []
+    assert found["tables"][0]["rows"][1][-1] == "+2 (chance)" and found["sentences"] == []
 
 
 def test_a_function_that_only_one_load_has_is_shown() -> None:

@@ -80,7 +80,7 @@ def test_the_lag_of_a_ramp_is_taken_out() -> None:
     [fast, slow] = (levels_of(Seconds(ramp, lambda second, ms=ms: ms)) for ms in (1.0, 10_000.0))
     shifts = [after - before for before, after in zip(parts(fast), parts(slow), strict=True)]
     assert shifts[-1] == pytest.approx(-10, abs=0.6) and shifts[5] == pytest.approx(-10, abs=0.6)
-    assert any("10.0 s before" in note for note in slow.notes) and not any("before on" in note for note in fast.notes)
+    assert any("of 10 s before" in note for note in slow.notes) and not any("before on" in note for note in fast.notes)
 
 
 def test_a_short_stretch_within_a_ramp_is_no_level_of_its_own() -> None:

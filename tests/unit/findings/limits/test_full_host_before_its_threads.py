@@ -72,7 +72,7 @@ def test_more_cores_are_no_remedy_where_other_work_fills_them() -> None:
 
 
 def test_who_used_the_full_host_is_in_its_evidence() -> None:
-    assert "postgres 0.90, shop 0.58" in limited({**STARVED, **host(1.0)})["evidence"]
+    assert "postgres 0.9, shop 0.58" in limited({**STARVED, **host(1.0)})["evidence"]
 
 
 def test_full_cores_of_a_cpuset_are_named_for_a_thread_that_waits_for_one_of_them() -> None:

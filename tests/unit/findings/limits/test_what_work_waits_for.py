@@ -78,7 +78,7 @@ WAITS = {"threads_seen": 60.0, "threads_on_locks": 58.0, "threads_on_disk": 0.0}
 def test_threads_that_wait_for_a_lock_while_little_cpu_is_used() -> None:
     found = limited({"waits:app": WAITS}, {"waits:app": {"threads_seen": 4.0, "threads_on_locks": 0.0}})
     assert found["kind"] == "lock" and "58 of 60 threads of app" in found["evidence"]
-    assert "0.20 CPU cores" in found["evidence"] and "stack dump" in found["remedy"]
+    assert "0.2 CPU cores" in found["evidence"] and "stack dump" in found["remedy"]
 
 
 @pytest.mark.parametrize(
@@ -252,7 +252,7 @@ def test_one_statement_that_keeps_the_database_busy_is_named_with_its_index_befo
     }
     found = limited({**database(), **full}, statements=statements())
     assert found["kind"] == "database_statement" and "90% of the time of db" in found["evidence"]
-    assert "4.0 of it under way" in found["evidence"] and "FROM orders" in found["evidence"]
+    assert "3.96 of it under way" in found["evidence"] and "FROM orders" in found["evidence"]
     assert found["remedy"] == f"run {INDEX} its predicted effect is {PROVEN}" and found["runner_up"]["kind"] == "cpu"
 
 

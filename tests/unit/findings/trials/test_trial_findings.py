@@ -141,8 +141,8 @@ def test_trials_beside_which_others_took_the_host_say_so_in_the_notes() -> None:
     made[1]["resources"] = beside
     notes = sound_trials(made, *late_seconds(0.0), rests_on="middle").generator["notes"]
     assert [one.partition(" Stop")[0] for one in notes] == [
-        "Others took CPU time of the host in 1 of 3 trials that count. The worst was trial 2: other processes used 1.6 "
-        "of the host's 2 cores, so the target had only what was left and may answer faster than this run shows."
+        "Others took CPU time of the host in 1 of 3 trials that count. The worst was trial 2: other processes used "
+        "1.56 of the host's 2 cores, so the target had only what was left and may answer faster than this run shows."
     ]
     assert not sound_trials(made[:1], *late_seconds(0.0), rests_on="middle").generator["notes"]
 
@@ -279,10 +279,12 @@ def test_layers_add_up_and_the_largest_is_named() -> None:
 
 def test_shares_that_are_known_to_less_than_a_point_have_a_digit_more() -> None:
     fine = split([100, 60, 20], scatter=0.001, parts=False)
-    assert "orm without static 40.0%" in fine["answer"]
-    said = r"orm without static takes 40\.0% \(95% interval (\d+\.\d)% to (\d+\.\d)%\)"
+    assert "orm without static 40%" in fine["answer"]
+    said = r"orm without static takes 40% \(95% interval ([\d.]+)% to (\d+\.\d)%\)"
     found = re.search(said, " ".join(fine["sentences"]))
     assert found and float(found[1]) < float(found[2])
+    thirds = split([100, 66.7, 20], scatter=0.001, parts=False)
+    assert "orm without static 46.7%" in thirds["answer"]
     assert "orm without static 41% and" in split([100, 60, 20], scatter=0.02, parts=False)["answer"]
 
 

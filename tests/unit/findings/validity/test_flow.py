@@ -56,7 +56,7 @@ def test_times_that_were_cut_are_named_with_both_numbers() -> None:
 @pytest.mark.parametrize(
     ("planted", "words"),
     [
-        ({"done": 90}, "2,800 arrivals were counted, but 2,520 ended and those unfinished changed by +0, which makes"),
+        ({"done": 90}, "2,800 arrivals were counted, but 2,520 ended and those unfinished changed by 0, which makes"),
         ({"done": 115}, "completions were counted twice, or arrivals lost."),
         ({"timed": 80}, "2,800 iterations ended and 2,240 have a time: times were lost."),
     ],

@@ -53,7 +53,7 @@ def test_a_slow_name_server_is_named_with_what_it_adds_to_each_conclusion() -> N
     found = told(Run(opened=10, lookup_ms=30.0))
     [note] = found["notes"]
     assert note.startswith("Looking up the target's name (DNS) took 3") and "100 of 1,000 requests" in note
-    assert "7% of their mean response time" in note and "hosts" in found["next"][0]
+    assert "7.2% of their mean response time" in note and "hosts" in found["next"][0]
     throughput, median, rare, mean, failures = found["validity"]
     assert throughput["verdict"] == median["verdict"] == failures["verdict"] == "valid", "a tenth of the requests"
     assert rare["verdict"] == "within" and rare["error"] == pytest.approx(32, abs=2) and note in rare["because"]

@@ -93,21 +93,21 @@ def test_a_stopped_generator_is_never_acquitted() -> None:
     """Seen: SIGSTOP for 5 s of 15, "Did the generator limit this run? No", as medians over the seconds miss it."""
     finding = checked(run_finding(lived(stopped(5))))
     assert not finding["valid"] and finding["answer"].startswith("Yes")
-    assert "The generator stood still for 5.0 s from second 5" in finding["answer"]
+    assert "The generator stood still for 5 s from second 5" in finding["answer"]
     assert [one["name"] for one in finding["diagnoses"]] == ["stood_still"]
     assert finding["next"] and "docker pause" in finding["next"][0]
     health = generator_health([step(100, "good")], [{}], [lived(stopped(5))])
-    assert not health["healthy"] and "stood still for 5.0 s" in health["reasons"][0] and health["limits"]
+    assert not health["healthy"] and "stood still for 5 s" in health["reasons"][0] and health["limits"]
     assert health["stood_still_s"] == pytest.approx(5.0, abs=0.01)
 
 
 def test_a_short_stop_in_a_long_run_is_told_and_takes_away_the_percentile_that_it_reaches() -> None:
     finding = checked(run_finding(lived(stopped(1, of=60))))
-    assert finding["valid"] and finding["answer"].startswith("For 1.0 of 60 s it stood still")
+    assert finding["valid"] and finding["answer"].startswith("For 1 of 60 s it stood still")
     times = {one["quantile"]: one["verdict"] for one in finding["validity"] if one["rests_on"] == "response_time"}
     assert times[0.99] == "invalid" and times[0.5] != "invalid"
     health = generator_health([step(100, "good")], [{}], [lived(stopped(1, of=60))])
-    assert health["healthy"] and "stood still for 1.0 s from second 5" in health["notes"][0]
+    assert health["healthy"] and "stood still for 1 s from second 5" in health["notes"][0]
 
 
 def test_a_script_that_computes_is_no_standstill() -> None:
@@ -137,7 +137,7 @@ def test_a_clock_that_jumps_and_a_machine_that_slept_are_told() -> None:
     facts = lived([{}] * 10)
     facts.add_row({"second": 5, "source": "generator", "values": {"clock_jump_s": 5.0}})
     [found] = diagnose(facts)
-    assert found.name == "clock" and "jumped by +5.0 s" in found.words and not found.spoils
+    assert found.name == "clock" and "jumped by +5 s" in found.words and not found.spoils
     facts = lived([{}] * 10)
     facts.add_row({"second": 5, "source": "generator", "values": {"suspended_s": 5.0}})
     [found] = diagnose(facts)
@@ -154,7 +154,7 @@ def test_work_of_others_on_a_full_host_is_named_and_voids_what_it_took() -> None
     health = generator_health([deciding], [block()], unit="users")
     assert not health["healthy"] and health["foreign_cores"] == pytest.approx(1.11)
     assert (
-        "other processes used 1.1 of the host's 2 cores, so the target had only what was left and may carry more than "
+        "other processes used 1.11 of the host's 2 cores, so the target had only what was left and may carry more than "
         "this run shows." in health["reasons"][0]
     )
     assert health["limits"] == [] and "target.processes" in health["remedies"][0]

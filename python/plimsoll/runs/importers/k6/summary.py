@@ -24,6 +24,7 @@ from plimsoll.runs.importers.source import (
     Format,
 )
 from plimsoll.runs.readings.step_table import Row, StepTable
+from plimsoll.words import count_words
 
 _PERCENTILE = re.compile(r"p\((\d{1,2}(?:\.\d+)?)\)")
 MOST_OFF_SHARE = 0.005  # a share is printed with three digits by some
@@ -84,7 +85,7 @@ def _counts(numbers: Numbers, data: Any, failed_key: str) -> tuple[float | None,
     for key in ("rate", "value"):
         share = numbers.of(data, "http_req_failed", key, most=1.0)
         if share is not None and failed is not None and total and abs(share - failed / total) > MOST_OFF_SHARE:
-            what = f"{share:g} contradicts {failed:,.0f} of {total:,.0f}"
+            what = f"{share:g} contradicts {count_words(failed)} of {count_words(total)}"
             numbers.refuse([BadRecord(what, f"http_req_failed.{key}", STEP)])
     return count, failed
 
@@ -92,7 +93,10 @@ def _counts(numbers: Numbers, data: Any, failed_key: str) -> tuple[float | None,
 def _impossible_total(count: float | None, failed: float | None, total: float | None) -> Iterator[BadRecord]:
     """A mistake where more requests passed or failed than there were."""
     if count is not None and failed is not None and total is not None and total > count >= failed:
-        what = f"{total:,.0f} that failed or not, of {count:,.0f} requests (http_reqs.count), is impossible"
+        what = (
+            f"{count_words(total)} that failed or not, of {count_words(count)} requests (http_reqs.count), is "
+            "impossible"
+        )
         yield BadRecord(what, "http_req_failed", STEP)
 
 
