@@ -14,6 +14,7 @@ from plimsoll.cli.flags.quantities import duration
 from plimsoll.cli.flags.shared import Details, Runs
 from plimsoll.plain_text import plain
 from plimsoll.study.bounds import MOST_AGE_S
+from plimsoll.words import size_words, time_words
 
 if TYPE_CHECKING:
     from plimsoll.runs.kept.catalogue import StoredRun
@@ -62,7 +63,6 @@ def show(
     from plimsoll.runs.kept.catalogue import size_of
     from plimsoll.runs.reader import RunReader
     from plimsoll.runs.readings.generator_seconds import generator_seconds_of
-    from plimsoll.runs.space import size_text
     from plimsoll.verbs.stored import find_run, seconds_of
 
     found = find_run(run, runs)
@@ -97,7 +97,7 @@ def show(
     print()
     for path in sorted(found.path.iterdir()):
         size = size_of(path) if path.is_dir() and not path.is_symlink() else path.lstat().st_size
-        print(f"  {size_text(size):>8}  {plain(path.name)}")
+        print(f"  {size_words(size):>9}  {plain(path.name)}")
 
 
 @app.command()
@@ -125,13 +125,12 @@ def delete(
 ) -> None:
     """Delete runs, after asking. Only directories that Plimsoll made are deleted, and none through a link."""
     from plimsoll.runs.kept.tidying import check_deletable
-    from plimsoll.runs.space import size_text
     from plimsoll.verbs.stored import delete_runs, find_run
 
     found = check_deletable(dict.fromkeys(find_run(one, runs).path for one in run))
     _print(found, runs, as_json=False)
     if not yes:
-        _ask(f"Delete {_counted(found)} ({size_text(sum(one.size_bytes for one in found))})?")
+        _ask(f"Delete {_counted(found)} ({size_words(sum(one.size_bytes for one in found))})?")
     delete_runs([one.path for one in found])
     print(f"{_counted(found)} deleted")
 
@@ -157,7 +156,6 @@ def prune(
     that go on stay."""
     from plimsoll.memory_size import disk_size
     from plimsoll.runs.kept.unfinished import forget_unfinished
-    from plimsoll.runs.space import size_text
     from plimsoll.verbs.stored import delete_runs, prune_runs
 
     keep_bytes = None if keep_size is None else disk_size(keep_size, "--keep-size")
@@ -166,13 +164,13 @@ def prune(
         reason = "kept " if one.kept else "runs " if one.status == "running" else "stays"
         print(f"{'goes ' if one in found.gone else reason}  {_line(one)}")
     staying_bytes = sum(one.size_bytes for one in found.staying)
-    print(f"\n{_counted(found.gone)} of {size_text(found.freed_bytes)} go; {size_text(staying_bytes)} stay")
+    print(f"\n{_counted(found.gone)} of {size_words(found.freed_bytes)} go; {size_words(staying_bytes)} stay")
     if dry_run:
         _say_unfinished(runs)
         return
     freed = forget_unfinished(runs)
     if freed:
-        print(f"{size_text(freed)} removed that interrupted deletions and imports left")
+        print(f"{size_words(freed)} removed that interrupted deletions and imports left")
     if not found.gone:
         return
     if not yes:
@@ -240,24 +238,22 @@ def _answers(run: StoredRun, details: bool) -> str:
 
 def _print(found: list[StoredRun], root: Path, as_json: bool) -> None:
     from plimsoll.runs.directory import json_text
-    from plimsoll.runs.space import size_text
 
     if as_json:
         print(json_text([one.to_json() for one in found], indent=2))
         return
     for one in found:
         print(_line(one))
-    print(f"\n{_counted(found)} in {plain(root)}, {size_text(sum(one.size_bytes for one in found))}")
+    print(f"\n{_counted(found)} in {plain(root)}, {size_words(sum(one.size_bytes for one in found))}")
 
 
 def _say_unfinished(root: Path) -> None:
     """What takes space and is no run, where it is much."""
     from plimsoll.runs.kept.unfinished import unfinished_bytes
-    from plimsoll.runs.space import size_text
 
     left = unfinished_bytes(root)
     if left >= MUCH_BYTES:
-        print(f"{size_text(left)} more are left of interrupted deletions and imports; the next prune removes them")
+        print(f"{size_words(left)} more are left of interrupted deletions and imports; the next prune removes them")
 
 
 def _print_lines(lines: Iterable[str]) -> int:
@@ -278,10 +274,9 @@ def _print_lines(lines: Iterable[str]) -> int:
 
 def _line(run: StoredRun) -> str:
     """Two lines: facts, then the answer."""
-    from plimsoll.runs.space import size_text
 
     mark = "  kept" if run.kept else ""
-    facts = f"{_when(run)}  {run.experiment:<9}  {size_text(run.size_bytes):>8}  {_state(run)}{mark}"
+    facts = f"{_when(run)}  {run.experiment:<9}  {size_words(run.size_bytes):>9}  {_state(run)}{mark}"
     about = " – ".join(text for text in (run.about, _shortened(run.answer)) if text)
     return "\n      ".join(plain(text) for text in (f"{facts}  {run.path.name}", about) if text)
 
@@ -303,7 +298,7 @@ def _shortened(text: str) -> str:
 def _lasted(run: StoredRun) -> str:
     if run.ended_unix is None or not 0 < run.began_unix <= run.ended_unix:
         return ""
-    return f", {run.ended_unix - run.began_unix:,.0f} s"
+    return f", {time_words(run.ended_unix - run.began_unix)}"
 
 
 def _when(run: StoredRun) -> str:

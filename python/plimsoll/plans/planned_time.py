@@ -18,6 +18,7 @@ from plimsoll.study.experiments import (
     TrialOptions,
 )
 from plimsoll.study.models import Study
+from plimsoll.words import time_words
 
 
 def planned_s(study: Study, item: Experiment) -> float | None:
@@ -49,21 +50,13 @@ def planned_s(study: Study, item: Experiment) -> float | None:
     return trials * levels * (options.trial_s + options.warm_up_s)
 
 
-def time_words(seconds: float | None) -> str:
-    """ "45 s", "12 min", "1 h 5 min"; what grow is told."""
-    if seconds is None:
-        return "as long as the target takes"
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
-
-
 def planned_time(study: Study, item: Experiment) -> str:
     """The same in words, with "at most" where it is a bound; draining between steps and resets come on top."""
     seconds = planned_s(study, item)
-    if seconds is None or seconds == 0:
-        return time_words(seconds) if seconds is None else "no load"
+    if seconds is None:
+        return "as long as the target takes"
+    if seconds == 0:
+        return "no load"
     bound = isinstance(item.options, CapacityOptions | DrainOptions | GrowOptions)
     return f"{'at most ' if bound else ''}{time_words(seconds)} of load"
 

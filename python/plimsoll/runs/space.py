@@ -11,6 +11,7 @@ from plimsoll.errors import InputError, RunDirectoryError
 from plimsoll.runs import directory
 from plimsoll.runs.format.read_numbers import moment
 from plimsoll.runs.kept.catalogue import read_json, size_of
+from plimsoll.words import size_words
 
 # Below this a run does not begin: it is what a report, its tables and an hour of lines take. PLIMSOLL_MIN_FREE_MB sets
 # another floor, 0 none.
@@ -58,14 +59,14 @@ def check_room(
         return ""  # what cannot be asked is told when it is written
     floor = floor_bytes(environment)
     if free < floor:
-        what = f"only {size_text(free)} are free for {root}, and a run begins with {size_text(floor)} at least"
+        what = f"only {size_words(free)} are free for {root}, and a run begins with {size_words(floor)} at least"
         step = "Free some (plimsoll runs prune), choose another place with --runs, or lower the floor with "
         raise RunDirectoryError(what, f"{step}{FLOOR_VARIABLE}, in MB; 0 asks for none.")
     needed = expected_bytes(root, experiment, script, planned_s)
     if needed is None or needed + floor <= free:
         return ""
     return (
-        f"This run may take about {size_text(needed)}, and {size_text(free)} are free for {root}: it fails when the "
+        f"This run may take about {size_words(needed)}, and {size_words(free)} are free for {root}: it fails when the "
         "disk is full. Free some (plimsoll runs prune), or choose another place with --runs."
     )
 
@@ -98,12 +99,3 @@ def _earlier(root: Path, experiment: str, script: str) -> tuple[int, float] | No
         if began is not None and ended is not None:
             return size_of(path), ended - began
     return None
-
-
-def size_text(size_bytes: float) -> str:
-    """ "83 MB", "1.2 GB", as --keep-size takes it."""
-    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if size_bytes >= factor:
-            number = size_bytes / factor
-            return f"{number:.1f} {unit}" if number < 10 else f"{number:,.0f} {unit}"
-    return f"{size_bytes:.0f} B"

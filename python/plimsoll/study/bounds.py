@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 from plimsoll.errors import InputError
+from plimsoll.words import number
 
 MOST_USERS = 1e9  # of an open workload, whose users are a rate
 MOST_PER_S = 1e6  # arrivals; a generator makes some ten thousands on a core
@@ -34,26 +35,22 @@ def number_of(
     `name`."""
     given = str(text).strip()
     try:
-        number = float(given)
+        value = float(given)
     except ValueError:
         step = f"Write it like {example}." if example else "Write a number, as 10 or 0.5."
         raise InputError(f"{name}: {_short(given)!r} is not a number", step) from None
-    return checked_number(number, name, least=least, most=most, is_above=is_above, given=given)
+    return checked_number(value, name, least=least, most=most, is_above=is_above, given=given)
 
 
 def checked_number(
-    number: float, name: str, *, least: float = 0.0, most: float = MOST_USERS, is_above: bool = False, given: str = ""
+    value: float, name: str, *, least: float = 0.0, most: float = MOST_USERS, is_above: bool = False, given: str = ""
 ) -> float:
     """The number itself. Raises InputError, which names `name`, if it is not between the bounds."""
-    if math.isfinite(number) and least <= number <= most and not (is_above and number == least):
-        return number
-    low = f"{'above' if is_above else 'at least'} {_number(least)}"
-    what = f"{name}: {_short(given or f'{number:g}')} is not {low} and at most {_number(most)}"
+    if math.isfinite(value) and least <= value <= most and not (is_above and value == least):
+        return value
+    low = f"{'above' if is_above else 'at least'} {number(least, 6)}"
+    what = f"{name}: {_short(given or f'{value:g}')} is not {low} and at most {number(most, 6)}"
     raise InputError(what, "Give a number within these bounds.")
-
-
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if float(value).is_integer() else f"{value:g}"
 
 
 def _short(text: str) -> str:

@@ -119,14 +119,14 @@ def test_what_interrupted_deletions_left_is_told_and_pruned_although_no_run_goes
     left = tmp_path / ".deleted-20260101-000000-hold-0001"
     left.mkdir()
     (left / "series.jsonl").write_bytes(bytes(5_000_000))
-    words = "5.0 MB more are left of interrupted deletions"
+    words = "4.77 MiB more are left of interrupted deletions"
     assert (
         words in plimsoll("list", root=tmp_path).output
         and words not in plimsoll("list", "--json", root=tmp_path).output
     )
     assert words in plimsoll("prune", "--keep-size", "1GB", "--dry-run", root=tmp_path).output and left.exists()
     done = plimsoll("prune", "--keep-size", "1GB", root=tmp_path)
-    assert "5.0 MB removed" in done.output and not left.exists()
+    assert "4.77 MiB removed" in done.output and not left.exists()
     assert words not in plimsoll("list", root=tmp_path).output
 
 

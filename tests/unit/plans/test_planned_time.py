@@ -31,8 +31,8 @@ def total(*experiments: dict[str, Any]) -> str:
 @pytest.mark.parametrize(
     ("experiments", "words"),
     [
-        ([TRIALS], "2 min of load"),
-        ([TRIALS, HOLD], "5 min of load"),
+        ([TRIALS], "1 min 36 s of load"),
+        ([TRIALS, HOLD], "4 min 36 s of load"),
         ([GROW], "as long as grow takes"),
         ([HOLD, GROW], "3 min of load, and as long as grow takes"),
         ([GROW, HOLD, GROW], "3 min of load, and as long as 2 runs of grow take"),

@@ -9,7 +9,7 @@ import pytest
 
 from plimsoll.errors import InputError, RunDirectoryError
 from plimsoll.runs import space
-from plimsoll.runs.space import FLOOR_BYTES, check_room, expected_bytes, free_bytes, size_text
+from plimsoll.runs.space import FLOOR_BYTES, check_room, expected_bytes, free_bytes
 from plimsoll.runs.writer import RunFacts, RunWriter
 from plimsoll.study.secrets.redactor import Redactor
 
@@ -27,7 +27,7 @@ def with_free(monkeypatch: pytest.MonkeyPatch, free: float) -> None:
 
 def test_a_run_does_not_begin_below_the_floor_and_says_how_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with_free(monkeypatch, 30e6)
-    with pytest.raises(RunDirectoryError, match=r"only 30 MB are free .*plimsoll runs prune.*PLIMSOLL_MIN_FREE_MB"):
+    with pytest.raises(RunDirectoryError, match=r"only 28.6 MiB are free .*plimsoll runs prune.*PLIMSOLL_MIN_FREE_MB"):
         RunWriter.create(tmp_path / "runs", RunFacts("hold"))
     assert not (tmp_path / "runs").exists()
     monkeypatch.setenv("PLIMSOLL_MIN_FREE_MB", "0")
@@ -46,9 +46,9 @@ def test_a_floor_that_is_no_number_is_told(tmp_path: Path, text: str) -> None:
 def test_a_run_that_may_fill_the_disk_warns_by_its_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with_free(monkeypatch, FLOOR_BYTES + 100e6)
     assert check_room(tmp_path, "hold", None, None) == "" == check_room(tmp_path, "hold", None, 3600)
-    assert "may take about 691 MB, and 205 MB are free" in check_room(tmp_path, "hold", None, 86_000)
+    assert "may take about 659 MiB, and 195 MiB are free" in check_room(tmp_path, "hold", None, 86_000)
     with RunWriter.create(tmp_path, RunFacts("hold"), tables=False, planned_s=86_000) as writer:
-        assert "may take about 691 MB" in writer.warning
+        assert "may take about 659 MiB" in writer.warning
 
 
 def test_the_last_run_of_the_same_script_tells_what_this_one_takes(tmp_path: Path) -> None:
@@ -66,10 +66,3 @@ def test_the_last_run_of_the_same_script_tells_what_this_one_takes(tmp_path: Pat
 
 def test_what_is_free_is_asked_of_the_disk_on_which_the_folder_would_be(tmp_path: Path) -> None:
     assert free_bytes(tmp_path / "not" / "there") == pytest.approx(shutil.disk_usage(tmp_path).free, rel=0.1)
-
-
-@pytest.mark.parametrize(
-    ("size", "text"), [(0, "0 B"), (999, "999 B"), (1_000, "1.0 kB"), (83_400_000, "83 MB"), (1_240_000_000, "1.2 GB")]
-)
-def test_sizes_are_told_in_two_digits(size: int, text: str) -> None:
-    assert size_text(size) == text

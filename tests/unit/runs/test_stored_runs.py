@@ -69,7 +69,7 @@ def test_a_plain_run_is_told_by_its_summary_and_a_running_one_as_that(tmp_path: 
     writer = RunWriter.create(tmp_path, RunFacts("run"), tables=False, redactor=Redactor())
     writer.append_event("note", summary=summary)
     [found] = plimsoll.stored_runs(tmp_path)
-    assert found.answer == "1,200 requests, 40/s, 1.25% failed, p95 12.3 ms." and found.status == "running"
+    assert found.answer == "1,200 requests, 40/s, 1.2% failed, p95 12.3 ms." and found.status == "running"
     writer.finish()
     assert plimsoll.stored_runs(tmp_path)[0].status == "finished"
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from plimsoll.experiments.capacity.result import CapacitySettings
 from plimsoll.experiments.steps.judge import smallest_distance
+from plimsoll.words import number, share_words
 
 RAMP_PROBES = 4  # at least, from the first level to the first that is too much
 STEPS_AT_LEAST = 2
@@ -81,7 +82,8 @@ def typed(seconds: float) -> str:
 
 
 def said(seconds: float) -> str:
-    """A time in a sentence: "90 s", "2 min 35 s", "1 h 30 min"."""
+    """The same time in a sentence: "90 s", "2 min 35 s", "1 h 30 min". Unlike `time_words` it rounds up and leaves no
+    second out, as beside a flag it must not say the time that is too short."""
     text = typed(seconds)
     if text.endswith("s") and seconds >= 120:
         minutes, rest = divmod(math.ceil(seconds), 60)
@@ -94,13 +96,15 @@ def promise(settings: CapacitySettings, is_open: bool) -> str:
     the width depends on how throughput bends as well, so that it cannot be said before."""
     load_s, goal = settings.load_budget_s, settings.width
     if not is_open:
-        return f"The search takes at most {said(load_s)} of load, and stops when the goal of {goal:.0%} is met."
+        return (
+            f"The search takes at most {said(load_s)} of load, and stops when the goal of {share_words(goal)} is met."
+        )
     rate = rate_needed(goal, load_s)
     tenth = width_reached(rate / 10, load_s)
     return (
-        f"With {said(load_s)} of load a bracket {goal:.0%} wide can be reached if the target carries about "
-        f"{_number(rate)} arrivals/s or more; at {_number(rate / 10)}/s it would be about {tenth:.0%} wide. "
-        "The search stops when the goal is met."
+        f"With {said(load_s)} of load a bracket {share_words(goal)} wide can be reached if the target carries "
+        f"about {number(rate)} arrivals/s or more; at {number(rate / 10)}/s it would be about {share_words(tenth)} "
+        "wide. The search stops when the goal is met."
     )
 
 
@@ -112,9 +116,5 @@ def spent_words(width: float, goal: float, load_s: float) -> str:
     more = with_more_time(width, goal, load_s)
     return (
         f"{said(load_s)} of load did not narrow it further; with {said(more.seconds)} it would be about "
-        f"{more.width:.0%} wide (--for {typed(more.seconds)})"
+        f"{share_words(more.width)} wide (--for {typed(more.seconds)})"
     )
-
-
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"

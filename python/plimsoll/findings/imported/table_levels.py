@@ -20,13 +20,12 @@ from plimsoll.findings.imported.table_words import (
     next_words,
     note_words,
     objective_words,
-    share_words,
 )
 from plimsoll.runs.readings.failures import requests_words
 from plimsoll.runs.readings.step_table import Row, StepTable
 from plimsoll.stats.throughput.flattening import FLAT, IN_PROPORTION, PLATEAU_SHARE, Untold
 from plimsoll.stats.throughput.knee import Knee
-from plimsoll.words import level_words
+from plimsoll.words import level_words, share_words
 
 SCHEMA = 1
 TO_ANSWER = "See whether the target runs and whether one request by hand is answered, then measure again."
@@ -111,7 +110,7 @@ def _expected_words(headroom: Mapping[str, Any] | None, unit: str) -> list[str]:
         return [f"Whether it carries the expected {at} is not known."]
     if not headroom["carries"]:
         return [f"It does not carry the expected {at}."]
-    return [f"It carries the expected {at}; the headroom is {headroom['ratio'] or 0.0:.0%}."]
+    return [f"It carries the expected {at}; the headroom is {share_words(headroom['ratio'] or 0.0)}."]
 
 
 def _evidence(table: StepTable, rows: Sequence[Row], steps: Sequence[Mapping[str, Any]] | None) -> list[dict[str, Any]]:

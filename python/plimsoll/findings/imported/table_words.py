@@ -11,19 +11,19 @@ from plimsoll.stats.throughput.asymptotes import asymptotes
 from plimsoll.stats.throughput.flattening import BEHIND, IN_PROPORTION, PLATEAU_SHARE, Flattening, Untold
 from plimsoll.stats.throughput.knee import LIGHT_SHARE, Knee
 from plimsoll.stats.throughput.littles_law import contradicts
-from plimsoll.words import ONE_WORDS, level_words, number
+from plimsoll.words import ONE_WORDS, level_words, number, share_words
 
 ONE_TABLE_RUN = (
     "Each level was measured once: how much it differs from run to run is not known, so there is no interval."
 )
 CARRIED = (
-    f"“Carried”: throughput is {IN_PROPORTION:.0%} or more of what as many users would bring in proportion to the "
-    "lowest level, or they ask for less than the most that was seen. “Not carried”: neither, and more users bring "
+    f"“Carried”: throughput is {share_words(IN_PROPORTION)} or more of what as many users would bring in proportion to "
+    "the lowest level, or they ask for less than the most that was seen. “Not carried”: neither, and more users bring "
     "no more."
 )
 CARRIED_OPEN = (
-    f"“Carried”: {IN_PROPORTION:.0%} or more of what comes is done, in proportion to the lowest level. “Not carried”: "
-    f"less than {BEHIND:.0%}, or more load brings no more."
+    f"“Carried”: {share_words(IN_PROPORTION)} or more of what comes is done, in proportion to the lowest level. “Not "
+    f"carried”: less than {share_words(BEHIND)}, or more load brings no more."
 )
 
 
@@ -65,7 +65,8 @@ def _rise_words(curve: Curve) -> str:
     if (last.good_per_s or 0.0) < PLATEAU_SHARE * shape.most_per_s:
         fall = 1 - (last.good_per_s or 0.0) / shape.most_per_s
         falls = (
-            f"past {level_words(shape.most_at, unit)} it falls, by {fall:.0%} at {level_words(last.level or 0.0, unit)}"
+            f"past {level_words(shape.most_at, unit)} it falls, by {share_words(fall)} at "
+            f"{level_words(last.level or 0.0, unit)}"
         )
         return f"{to}; {falls}; {top}."
     return f"{to}; from {at_bad} on, more bring no more throughput; {top}."
@@ -84,12 +85,12 @@ def _undone(curve: Curve) -> str:
     """Which share of what comes at the level that is not carried is not done there, by the lowest level."""
     lowest = curve.rows[0].level or 1.0
     comes = (curve.per_s(lowest) or 0.0) * (curve.bad or 0.0) / lowest
-    return f"{max(0.0, 1 - (curve.per_s(curve.bad) or 0.0) / comes) if comes else 0.0:.0%} of what comes"
+    return f"{share_words(max(0.0, 1 - (curve.per_s(curve.bad) or 0.0) / comes) if comes else 0.0)} of what comes"
 
 
 def _still_rising_words(curve: Curve, shape: Flattening) -> str:
     last = curve.rows[-1]
-    more, times = f"{shape.rise_at_end:.0%}", (last.level or 0.0) / shape.before_end
+    more, times = share_words(shape.rise_at_end), (last.level or 0.0) / shape.before_end
     return (
         f"Throughput still rises at {level_words(last.level or 0.0, curve.unit)} ({_rate(curve, last.level)}), the "
         f"most that was tried: {more} more than at {number(shape.before_end)}, for {number(times)} times the load. "
@@ -109,11 +110,6 @@ def _failing_words(curve: Curve) -> str:
         return f"At {level_words(at, unit)} {fails}: not carried."
     rate = _rate(curve, curve.good)
     return f"Carries {level_words(curve.good, unit)} ({rate}); at {level_words(at, unit)} {fails}."
-
-
-def share_words(share: float) -> str:
-    """A share of failures: "60%", "0.25%"."""
-    return f"{100 * share:.3g}%"
 
 
 def _rate(curve: Curve, level: float | None) -> str:
@@ -177,7 +173,9 @@ def _good_answers(curve: Curve) -> list[str]:
         return []
     words = ["Throughput counts good answers only."]
     if curve.fails_first:
-        words.append(f"A level at which {FAILS_MORE:.0%} more requests fail than at the lowest is not carried.")
+        words.append(
+            f"A level at which {share_words(FAILS_MORE)} more requests fail than at the lowest is not carried."
+        )
     return [" ".join(words)]
 
 

@@ -22,7 +22,7 @@ from plimsoll.findings.trials.comparisons import (
 from plimsoll.findings.trials.trials import Figure, first_steps, joined, sound_trials, trials_finding
 from plimsoll.runs.readings.endpoints import QUANTILES
 from plimsoll.runs.snapshot import Snapshot
-from plimsoll.words import interval_words, ms_words, number, ratio_words, share_words, time_words
+from plimsoll.words import confidence_words, interval_words, ms_words, number, ratio_words, share_words, time_words
 
 QUESTION = "Is B slower than A?"
 _SAMPLES_BEYOND = 20
@@ -196,13 +196,8 @@ def _change(one: Comparison) -> str:
     unit = "pairs" if one.paired else "runs of each"
     interval = interval_words(low, high)
     colon = "" if "%" in interval or "times" in interval else ":"
-    how_sure = f"{confidence_words(one.alpha)} interval{colon} {interval}"
+    how_sure = f"{confidence_words(1 - one.alpha)} interval{colon} {interval}"
     return f"{ratio_words(ratio)} ({how_sure}, {min(len(one.a), len(one.b))} {unit})"
-
-
-def confidence_words(alpha: float) -> str:
-    """ "99%", "99.8%"."""
-    return f"{100 * (1 - alpha):.5g}%"
 
 
 def _sentence(one: Comparison, margin: float, pairs: PairTime | None) -> str:
@@ -210,7 +205,7 @@ def _sentence(one: Comparison, margin: float, pairs: PairTime | None) -> str:
     if one.effect is None:
         return f"{_place(one)}: cannot tell. {' '.join(one.reasons)}"
     a, b = (sum(map(math.log, values)) / len(values) for values in (one.a, one.b))
-    unit = (lambda value: f"{value:.4g}/s") if one.statistic == THROUGHPUT else ms_words
+    unit = (lambda value: f"{number(value)}/s") if one.statistic == THROUGHPUT else ms_words
     text = f"{_place(one)}: A {unit(math.exp(a))}, B {unit(math.exp(b))}, {_change(one)}: {one.verdict}"
     if one.verdict in ("slower", "faster") and one.within(margin):
         text += f", by less than the margin of {share_words(margin)}"

@@ -18,7 +18,8 @@ from plimsoll.probes.machine.vu_runtimes import COST, FOUND, REMEDY, VuRuntimes
 from plimsoll.runs.kept.catalogue import size_of
 from plimsoll.runs.kept.unfinished import unfinished_bytes
 from plimsoll.runs.machine import cpu_quota_cores, memory_limit_bytes, usable_cores
-from plimsoll.runs.space import FLOOR_BYTES, TYPICAL_BYTES_PER_S, free_bytes, size_text
+from plimsoll.runs.space import FLOOR_BYTES, TYPICAL_BYTES_PER_S, free_bytes
+from plimsoll.words import share_words, size_words, time_words
 
 State = Literal["ok", "note", "spoils"]
 WATCHED_S = 1.0
@@ -131,7 +132,7 @@ def _sockets(facts: Facts) -> Iterator[Check]:
     if facts.time_wait is not None:
         used = facts.time_wait / (facts.local_ports or 28_000)
         state = "spoils" if used > 0.5 else "note" if used > 0.2 else "ok"
-        found = f"{facts.time_wait:,} sockets, {used:.0%} of the local ports"
+        found = f"{facts.time_wait:,} sockets, {share_words(used)} of the local ports"
         yield _check("TIME_WAIT", state, found, "ports that an ended connection still holds", remedies.TIME_WAIT)
     if facts.time_wait_reuse is not None:
         words = {0: "never", 1: "after a second", 2: "after a second, on loopback only"}
@@ -172,12 +173,12 @@ def _other_load(facts: Facts) -> Iterator[Check]:
     if facts.busy_share is not None:
         state: State = "spoils" if facts.busy_share > 0.5 else "note" if facts.busy_share > 0.1 else "ok"
         mostly = f", mostly {facts.busiest}" if facts.busiest and state != "ok" else ""
-        found = f"{facts.busy_share:.0%} of all cores within {WATCHED_S:g} s{mostly}"
+        found = f"{share_words(facts.busy_share)} of all cores within {WATCHED_S:g} s{mostly}"
         yield _check("other work", state, found, "the cores that are left for a load", remedies.OWN_CORES)
     if facts.steal_share is not None:
         state = "spoils" if facts.steal_share > 0.05 else "note" if facts.steal_share > 0.01 else "ok"
         limits = "response times: the hypervisor takes the processor away"
-        yield _check("steal", state, f"{facts.steal_share:.1%} within {WATCHED_S:g} s", limits, remedies.STEAL)
+        yield _check("steal", state, f"{share_words(facts.steal_share)} within {WATCHED_S:g} s", limits, remedies.STEAL)
 
 
 def _memory(facts: Facts) -> Iterator[Check]:
@@ -185,15 +186,15 @@ def _memory(facts: Facts) -> Iterator[Check]:
         free = min(facts.available_bytes, facts.memory_limit_bytes or facts.available_bytes)
         state: State = "spoils" if free < 256 * MIB else "note" if free < GIB else "ok"
         limits = f"about {free // 2 // VU_BYTES:,} VUs on half of it"
-        yield _check("free memory", state, f"{free / GIB:.1f} GiB", limits, remedies.MEMORY)
+        yield _check("free memory", state, size_words(free), limits, remedies.MEMORY)
     if facts.memory_limit_bytes is not None:
-        found = f"{facts.memory_limit_bytes / GIB:.1f} GiB"
+        found = size_words(facts.memory_limit_bytes)
         yield Check("memory limit", "note", found, "the container is killed when it is passed")
     if facts.swap_used_bytes is not None:
         swaps = facts.swap_used_bytes > 64 * MIB
         scarce = swaps and (facts.available_bytes or 0) < GIB
         state = "spoils" if scarce else "note" if swaps else "ok"
-        found = f"{facts.swap_used_bytes / MIB:.0f} MiB in use"
+        found = f"{size_words(facts.swap_used_bytes)} in use"
         remedy = "Turn it off (swapoff -a), or free memory."
         yield _check("swap", state, found, "a page that must come back stops the thread", remedy)
     if facts.memory_maps is not None:
@@ -208,16 +209,16 @@ def _rest(facts: Facts) -> Iterator[Check]:
         free = facts.disk_free_bytes
         bad = free < FLOOR_BYTES or not facts.folder_is_writable
         state: State = "spoils" if bad else "note" if free < GIB else "ok"
-        found = f"{size_text(free)} free" if facts.folder_is_writable else "cannot be written"
-        found += f", {size_text(facts.runs_bytes)} in {facts.runs_folder}" if facts.runs_bytes else ""
+        found = f"{size_words(free)} free" if facts.folder_is_writable else "cannot be written"
+        found += f", {size_words(facts.runs_bytes)} in {facts.runs_folder}" if facts.runs_bytes else ""
         left = facts.unfinished_bytes
         found += (
-            f" ({size_text(left)} of it left by interrupted deletions; `plimsoll runs prune` removes it)"
+            f" ({size_words(left)} of it left by interrupted deletions; `plimsoll runs prune` removes it)"
             if left
             else ""
         )
-        hours = max(0.0, free - FLOOR_BYTES) / TYPICAL_BYTES_PER_S / 3600
-        limits = f"what runs keep: about {hours:,.0f} h of load; raw samples take about 3 KiB per request"
+        lasts_s = max(0.0, free - FLOOR_BYTES) / TYPICAL_BYTES_PER_S
+        limits = f"what runs keep: about {time_words(lasts_s)} of load; raw samples take about 3 KiB per request"
         yield _check(
             "disk", state, found, limits, "Free some (plimsoll runs prune), or choose another folder with --runs."
         )

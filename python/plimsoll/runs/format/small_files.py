@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from plimsoll.errors import InputError
+from plimsoll.words import size_words
 from plimsoll.written_files import Say, say_on_stderr
 
 MOST_BYTES = 64 << 20
@@ -23,7 +24,7 @@ def read_small(path: Path, most_bytes: int = MOST_BYTES, *, or_pipe: bool = Fals
     with open_to_read(path) as file:
         data = file.read(most_bytes + 1)
     if len(data) > most_bytes:
-        raise InputError(f"it has over {_size(most_bytes)}", "Give a smaller file.", file=path)
+        raise InputError(f"it has over {size_words(most_bytes)}", "Give a smaller file.", file=path)
     return data
 
 
@@ -47,7 +48,3 @@ def open_to_read(path: Path, *, say: Say = say_on_stderr, after_s: float = _SAY_
         return path.open("rb")
     finally:
         saying.cancel()
-
-
-def _size(count: int) -> str:
-    return f"{count >> 20} MiB" if count >= 1 << 20 else f"{count >> 10} KiB"

@@ -9,6 +9,7 @@ from typing import Any
 from plimsoll.listed_names import listed
 from plimsoll.runs.format.read_numbers import plausible
 from plimsoll.runs.readings.failures import requests_words
+from plimsoll.words import count_words, ms_words, number, share_words
 
 _MOST_NAMED = 3  # thresholds
 
@@ -19,11 +20,12 @@ def words_of_summary(summary: Mapping[str, Any], threw: int = 0) -> str:
     iterations = _value(summary, "iterations", "count")
     if parts and threw and iterations:
         parts.append(
-            f"{'all' if threw >= iterations else f'{threw:,} of {iterations:,.0f}'} iterations ended with an exception"
+            f"{'all' if threw >= iterations else f'{threw:,} of {count_words(iterations)}'} iterations ended with an "
+            "exception"
         )
     failed_checks = _value(summary, "checks", "rate")
     if parts and failed_checks is not None:
-        parts.append(f"{_short(100 * (1 - failed_checks))}% of the checks failed")
+        parts.append(f"{share_words(1 - failed_checks)} of the checks failed")
     parts += _thresholds(summary)
     return f"{', '.join(parts)}." if parts else ""
 
@@ -39,11 +41,11 @@ def _requests(summary: Mapping[str, Any]) -> list[str]:
     if not count:
         return []
     parts = [requests_words(count)]
-    parts += [f"{_short(rate)}/s"] if rate is not None else []
+    parts += [f"{number(rate)}/s"] if rate is not None else []
     if failed == 1.0 and _value(summary, "http_req_duration", "max") == 0.0:
         return [*parts, "none was answered"]
-    parts += [f"{_short(100 * failed)}% failed"] if failed is not None else []
-    parts += [f"p95 {_short(p95)} ms"] if p95 is not None else []
+    parts += [f"{share_words(failed)} failed"] if failed is not None else []
+    parts += [f"p95 {ms_words(p95)}"] if p95 is not None else []
     return parts
 
 
@@ -52,8 +54,8 @@ def _iterations(summary: Mapping[str, Any]) -> list[str]:
     if count is None:
         return []
     return [
-        f"{count:,.0f} {'iteration' if count == 1 else 'iterations'}",
-        *([f"{_short(rate)}/s"] if rate is not None else []),
+        f"{count_words(count)} {'iteration' if count == 1 else 'iterations'}",
+        *([f"{number(rate)}/s"] if rate is not None else []),
         "no requests",
     ]
 
@@ -77,11 +79,6 @@ def _verdicts(summary: Mapping[str, Any]) -> list[tuple[str, str, str]]:
         for rule, row in rows.items() if isinstance(rows, Mapping) else ():
             found.append((str(metric), str(rule), str(row.get("verdict")) if isinstance(row, Mapping) else ""))
     return found
-
-
-def _short(number: float) -> str:
-    """Three digits, and all of them of larger numbers."""
-    return f"{number:,.0f}" if abs(number) >= 100 else f"{number:.3g}"
 
 
 def _value(summary: Mapping[str, Any], metric: str, name: str) -> float | None:

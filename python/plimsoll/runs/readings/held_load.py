@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.runs.reader import RunReader
+from plimsoll.words import number
 
 SAME = 0.05
 CHANCE = 3.0
@@ -39,7 +40,7 @@ class HeldLoad:
     @property
     def words(self) -> str:
         """ "50 arrivals/s", "20 VUs"."""
-        shown = f"{self.size:,.0f}" if self.size >= 99.95 else f"{self.size:.3g}"
+        shown = number(self.size)
         if self.kind == "vus":
             return f"{shown} VU{'' if shown == '1' else 's'}"
         return f"{shown} arrivals/s{' beside VUs' if self.kind == 'mixed' else ''}"

@@ -20,6 +20,7 @@ from typing import Any
 
 from plimsoll.runs.readings.declared_caps import MACHINE, SOME, DeclaredCap
 from plimsoll.runs.snapshot import Series, Snapshot
+from plimsoll.words import count_words, ms_words, number
 
 METRICS = (
     "iteration_duration",
@@ -172,9 +173,9 @@ class BindingCap:
         """ "maxVUs of 50 (line 5)"."""
         cap, where = self.cap, list[str]()
         if cap.option == MACHINE:
-            return f"the {cap.value:,.0f} VUs that this machine allows"
+            return f"the {count_words(cap.value)} VUs that this machine allows"
         if cap.option == SOME:
-            return f"its {cap.value:,.0f} VUs"
+            return f"its {count_words(cap.value)} VUs"
         where += [f"scenario {cap.scenario}"] if cap.scenario not in (None, "default") else []
         where += [f"line {cap.line}"] if cap.line is not None else []
         return f"{cap.option} of {cap.value:g}" + (f" ({', '.join(where)})" if where else "")
@@ -184,7 +185,7 @@ class BindingCap:
         """ "The script cannot send more: maxVUs of 50 (line 5) allows about 495 iterations/s, as an iteration takes
         101 ms, of which 100 ms are the script's own waiting (line 9)."."""
         verb = "allow" if self.cap.option in (MACHINE, SOME) else "allows"
-        allows = f"{verb} about {_number(self.allows_per_s)} {self.cap.unit}/s{self._each}"
+        allows = f"{verb} about {number(self.allows_per_s)} {self.cap.unit}/s{self._each}"
         return f"The script cannot send more: {self.name} {allows}. The target was not the limit."
 
     @property
@@ -193,11 +194,11 @@ class BindingCap:
         if cap.vus is None or self.iteration_s is None:
             return ""
         if cap.least_iteration_s > self.iteration_s:
-            return f", as minIterationDuration keeps a VU for {_ms(cap.least_iteration_s)}"
-        each = f", as an iteration takes {_ms(self.iteration_s)}"
+            return f", as minIterationDuration keeps a VU for {ms_words(1000 * cap.least_iteration_s)}"
+        each = f", as an iteration takes {ms_words(1000 * self.iteration_s)}"
         if self.own_s is not None and self.own_s > MOSTLY * self.iteration_s:
             at = f" (line {cap.sleep_line})" if cap.sleep_line is not None else ""
-            return f"{each}, of which {_ms(self.own_s)} are the script's own waiting{at}"
+            return f"{each}, of which {ms_words(1000 * self.own_s)} are the script's own waiting{at}"
         return f"{each}: it sends {cap.per_host} requests at a time (batchPerHost)" if self.rounds else each
 
     @property
@@ -214,7 +215,7 @@ class BindingCap:
         least = self.iteration_s is not None and cap.least_iteration_s > self.iteration_s
         other = ", or lower minIterationDuration" if least else ", or raise batchPerHost" if self.rounds else ""
         option = "maxVUs" if cap.option == SOME else cap.option
-        to = f"{option} to {MORE * cap.vus:,.0f} for up to {_number(MORE * self.allows_per_s)} {cap.unit}/s"
+        to = f"{option} to {count_words(MORE * cap.vus)} for up to {number(MORE * self.allows_per_s)} {cap.unit}/s"
         return f"Raise {to} (and preAllocatedVUs){other}."
 
     def to_json(self) -> dict[str, Any]:
@@ -310,11 +311,3 @@ def _in_rounds(seen: ScenarioSeconds, per_host: int) -> bool:
     if not seen.iterations or not seen.iteration_ms:
         return False
     return seen.requests > per_host * seen.iterations and seen.request_ms >= MOSTLY * per_host * seen.iteration_ms
-
-
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
-
-
-def _ms(seconds: float) -> str:
-    return f"{seconds:.3g} s" if seconds >= 1 else f"{1000 * seconds:.3g} ms"
