@@ -106,7 +106,7 @@ def test_a_disk_that_is_nearly_full_takes_no_run_and_says_what_to_do(
         assert "are free for" in done.stderr and "plimsoll runs prune" in done.stderr
         assert "PLIMSOLL_MIN_FREE_MB" in done.stderr and list(folder.iterdir()) == []
     found = cli("doctor", "--runs", folder)
-    assert "✗ disk" in found.stdout and "kB free" in found.stdout
+    assert "✗ disk" in found.stdout and "KiB free" in found.stdout
 
 
 def test_a_report_that_finds_no_room_says_where_else(cli: Cli, read_only: Path) -> None:
