@@ -14,7 +14,20 @@ from pathlib import Path
 from plimsoll.runs.format.lines import unpacked
 
 PASSWORD = "pl4nted-s3cret"
-HOLD = ("hold", "study.yaml", "--users", "20", "--duration", "5", "--warm-up", "1", "--baseline", "2", "-q")
+HOLD = (
+    "hold",
+    "study.yaml",
+    "--users",
+    "20",
+    "--duration",
+    "5",
+    "--warm-up",
+    "1",
+    "--baseline",
+    "2",
+    "-q",
+    "--details",
+)
 _STUDY = """target: {{url: '{url}'}}
 probes: {{core_speed: false, {probe}: [{{dsn: '{dsn}', label: shop}}]}}
 workload: {{script: script.js, operations: [{{name: a, exec: default, per_user_hour: 3600}}]}}

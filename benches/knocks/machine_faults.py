@@ -110,8 +110,8 @@ def _jumped(bench: Bench, shim: Path, name: str, jump_s: float, url: str) -> Try
     write_inputs(folder, STEADY % seconds)
     clock = folder / "clock"
     clock.write_bytes(struct.pack("d", 0.0))
-    words = {"run": of(BY_NAME["run"], url), "hold": ["hold", "-q", "study.yaml", "--duration", seconds],
-             "capacity": ["capacity", "-q", "study.yaml", "--for", "60s"]}[name]  # fmt: skip
+    words = {"run": of(BY_NAME["run"], url), "hold": ["hold", "-q", "--details", "study.yaml", "--duration", seconds],
+             "capacity": ["capacity", "-q", "--details", "study.yaml", "--for", "60s"]}[name]  # fmt: skip
     with Commands(folder) as commands:
         environment = {"LD_PRELOAD": str(shim), "KNOCK_CLOCK": str(clock)}
         running = commands.begin(*words, environment=environment)
@@ -159,11 +159,11 @@ def frozen_generator(bench: Bench) -> Iterator[Try]:
 def _frozen(bench: Bench, name: str, url: str) -> Try:
     words = {
         "run": of(BY_NAME["run"], url),
-        "hold": ["hold", "-q", "study.yaml", "--duration", 15],
-        "capacity": ["capacity", "-q", "study.yaml", "--for", "60s"],
-        "drain": ["drain", "-q", "study.yaml", "--backlog", "echo 0", "--duration", 15, "--warm-up", 1],
-        "compare": ["compare", "-q", "study.yaml", "--a", "X=1", "--b", "X=2", "--pairs", 2, "--trial", 6],
-        "sweep": ["sweep", "-q", "study.yaml", "--over", "X=1,2", "--repeats", 1, "--trial", 8],
+        "hold": ["hold", "-q", "--details", "study.yaml", "--duration", 15],
+        "capacity": ["capacity", "-q", "--details", "study.yaml", "--for", "60s"],
+        "drain": ["drain", "-q", "--details", "study.yaml", "--backlog", "echo 0", "--duration", 15, "--warm-up", 1],
+        "compare": ["compare", "-q", "--details", "study.yaml", "--a", "X=1", "--b", "X=2", "--pairs", 2, "--trial", 6],
+        "sweep": ["sweep", "-q", "--details", "study.yaml", "--over", "X=1,2", "--repeats", 1, "--trial", 8],
     }[name]
     folder = bench.try_folder()
     write_inputs(folder, STEADY % 14)
@@ -197,8 +197,8 @@ def foreign_cpu(bench: Bench) -> Iterator[Try]:
 
 
 def _beside_others(bench: Bench, name: str, url: str) -> Try:
-    words = {"run": of(BY_NAME["run"], url), "hold": ["hold", "-q", "study.yaml", "--duration", 15],
-             "capacity": ["capacity", "-q", "study.yaml", "--for", "60s"]}[name]  # fmt: skip
+    words = {"run": of(BY_NAME["run"], url), "hold": ["hold", "-q", "--details", "study.yaml", "--duration", 15],
+             "capacity": ["capacity", "-q", "--details", "study.yaml", "--for", "60s"]}[name]  # fmt: skip
     folder = bench.try_folder()
     write_inputs(folder, STEADY % 12)
     with Commands(folder) as commands, _all_cores_busy():

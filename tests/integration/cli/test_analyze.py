@@ -58,7 +58,9 @@ def test_a_run_of_our_own_is_analysed_from_its_directory(cli: Cli, known_server:
 
 def test_a_table_of_levels_becomes_findings_a_report_and_an_exit_code(cli: Cli) -> None:
     (cli.folder / "levels.csv").write_text(TABLE)
-    done = cli("analyze", "levels.csv", "--objective", "p95<=100ms", "--budget", "db=80%", "--expected", "40")
+    done = cli(
+        "analyze", "levels.csv", "--objective", "p95<=100ms", "--budget", "db=80%", "--expected", "40", "--details"
+    )
     assert done.returncode == 99, done.stderr
     words = "Throughput rises with the load up to 30 users (280/s) and flattens towards 40 users (285/s)"
     assert words in " ".join(done.stdout.split())  # 280 are 93.3% of three times 100
@@ -76,7 +78,7 @@ def test_an_expected_load_that_is_not_carried_is_no_success(cli: Cli, expected: 
 
 def test_the_answer_comes_before_what_the_source_cannot_tell(cli: Cli) -> None:
     (cli.folder / "levels.csv").write_text(TABLE)
-    out = cli("analyze", "levels.csv").stdout
+    out = cli("analyze", "levels.csv", "--details").stdout
     assert out.index("Throughput rises with the load up to") < out.index("Cannot: A summary has no times")
 
 

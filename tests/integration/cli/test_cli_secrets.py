@@ -157,7 +157,7 @@ def test_a_study_with_secrets_everywhere_leaves_none_in_its_runs_copy_page_and_o
     for output in ("page.html", "findings.json"):
         assert told_secrets(cli.folder / "out", shop("report", run, "-o", cli.folder / "out" / output)) == {}
         assert (cli.folder / "out" / output).stat().st_size > 1_000
-    for verb in (("report", run, "--json"), ("size", run, "--json"), ("analyze", run)):
+    for verb in (("report", run, "--json"), ("size", run, "--json"), ("analyze", run, "--details")):
         done = shop(*verb)
         assert "Traceback" not in done.stderr and len(done.stdout) > 200, (verb, done.stderr)
         assert told_secrets(cli.folder / "runs", done) == {}
@@ -197,7 +197,7 @@ def test_a_load_of_items_with_secrets_around_it_leaves_none(shop, cli: Cli) -> N
     ],
 )
 def test_trials_of_variants_with_passwords_leave_none(shop, cli: Cli, verb: tuple[object, ...]) -> None:
-    done = shop(*verb, "--users", 20, "--trial", 1, "--warm-up", 0, *VARIABLES)
+    done = shop(*verb, "--users", 20, "--trial", 1, "--warm-up", 0, "--details", *VARIABLES)
     [run] = cli.runs()
     assert len(RunReader(run).trials()) >= 2, done.stderr
     assert told_secrets(cli.folder / "runs", done) == {}
@@ -206,7 +206,7 @@ def test_trials_of_variants_with_passwords_leave_none(shop, cli: Cli, verb: tupl
 def test_capacity_with_verify_prints_no_secret_of_its_command(shop, cli: Cli) -> None:
     study = cli.folder / "study.yaml"
     study.write_text(study.read_text().partition("experiments:")[0])
-    flags = ("--step", "2", "--min-users", "100", "--max-users", "100", "--verify", REMEDY_COMMAND)
+    flags = ("--step", "2", "--min-users", "100", "--max-users", "100", "--verify", REMEDY_COMMAND, "--details")
     done = shop("capacity", "study.yaml", *flags, *VARIABLES)
     assert "What did the remedy change?" in done.stdout and "mysql -p***" in " ".join(done.stdout.split()), done.stderr
     assert told_secrets(cli.folder / "runs", done) == {}
@@ -221,15 +221,17 @@ def test_mistakes_and_failures_of_commands_with_secrets_print_none(shop, cli: Cl
     study = cli.folder / "study.yaml"
     whole = study.read_text()
     study.write_text(whole.replace("exec ", f"echo in vain {PASS}; exit 3; exec "))
-    done = shop("hold", "study.yaml", "--duration", "2", *VARIABLES)
+    done = shop("hold", "study.yaml", "--duration", "2", "--details", *VARIABLES)
     assert "the start command ended with exit code 3" in done.stderr and "in vain ***" in done.stderr
     assert told_secrets(cli.folder / "runs", done) == {}
     away = f"url: http://me:{BASIC}@127.0.0.1:9\n  time_limits: {{ready_s: 0.5}}\n"
     study.write_text(f"target:\n  {away}workload:{whole.partition('workload:')[2].partition('probes:')[0]}")
-    done = shop("hold", "study.yaml", "--users", "1", "--duration", "2", *VARIABLES)
+    done = shop("hold", "study.yaml", "--users", "1", "--duration", "2", "--details", *VARIABLES)
     assert "the target was not ready within 0.5 s: http://***@127.0.0.1:9 does not answer" in done.stderr
     assert told_secrets(cli.folder / "runs", done) == {}
     dsn = f"mysql://me:{DSN}@127.0.0.1:9/shop"
-    done = shop("hold", "study.yaml", "--users", "1", "--duration", "2", "--probe", f"mysql={dsn}", *VARIABLES)
+    done = shop(
+        "hold", "study.yaml", "--users", "1", "--duration", "2", "--details", "--probe", f"mysql={dsn}", *VARIABLES
+    )
     assert done.returncode != 0 and "Traceback" not in done.stderr
     assert told_secrets(cli.folder / "runs", done) == {}

@@ -16,7 +16,7 @@ def test_a_hold_of_a_target_that_does_nothing_for_one_user_ends_before_its_load(
           preAllocatedVUs: 5 } } };
         export default function () { http.get('http://127.0.0.1:9/'); }"""
     )
-    done = cli("hold", "-q", "--for", "20s", "script.js")
+    done = cli("hold", "-q", "--for", "20s", "script.js", "--details")
     assert done.returncode == 3, done.stderr
     told = " ".join(done.stdout.split())
     assert "No request of one user alone succeeded (" in told and "× connection refused)" in told

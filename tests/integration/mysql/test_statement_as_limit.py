@@ -16,7 +16,20 @@ from visits_server import CUSTOMERS
 from watched_database import WatchedDatabase
 
 ROWS, CONNECTIONS = 600_000, 4
-HOLD = ("hold", "study.yaml", "--users", "60", "--duration", "12", "--warm-up", "2", "--baseline", "2", "-q")
+HOLD = (
+    "hold",
+    "study.yaml",
+    "--users",
+    "60",
+    "--duration",
+    "12",
+    "--warm-up",
+    "2",
+    "--baseline",
+    "2",
+    "-q",
+    "--details",
+)
 
 
 @pytest.fixture

@@ -90,6 +90,6 @@ def test_a_script_without_a_study_is_given_its_database_by_a_flag(
 ) -> None:
     options = ("--duration", "3", "--warm-up", "1", "--baseline", "0", "-q", "-e", f"BASE_URL={watched.url}")
     with work(mariadb_server):
-        done = watched.command("env:X", "hold", "script.js", *options, "--probe", "mysql=env:X", X=reader)
+        done = watched.command("env:X", "hold", "--details", "script.js", *options, "--probe", "mysql=env:X", X=reader)
     assert "What takes the database's time?" in done.stdout, done.stderr
     assert PASSWORD not in watched.everything(done)

@@ -106,6 +106,8 @@ def test_a_script_without_a_study_is_given_its_database_by_a_flag(
     dsn = postgresql_server.dsn(database="advice", password=PASSWORD)
     options = ("--duration", "3", "--warm-up", "1", "--baseline", "0", "-q", "-e", f"BASE_URL={watched.url}")
     with work(postgresql_server.dsn(database="advice")):
-        done = watched.command("env:X", "hold", "script.js", *options, "--probe", "postgresql=env:X", X=dsn)
+        done = watched.command(
+            "env:X", "hold", "--details", "script.js", *options, "--probe", "postgresql=env:X", X=dsn
+        )
     assert "What takes the database's time?" in done.stdout, done.stderr
     assert PASSWORD not in watched.everything(done)
