@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Tests start thousands of processes; where this is set, as in many containers, each compiles the package anew.
+unexport PYTHONDONTWRITEBYTECODE
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name '*.js' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 .PHONY: setup build demo test lint fmt accuracy bench bench-scale bench-analysis bench-import bench-postgresql bench-index-advice bench-hardware compare-k6 fuzz experiments weaknesses known-capacity planted gauntlet knocks soak studies studies-beside docs lock audit notices notices-javascript miri wheel-smoke postgresql mariadb jdk chromium clean
