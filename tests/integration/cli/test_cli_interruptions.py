@@ -94,7 +94,7 @@ def test_a_study_whose_target_cannot_be_stopped_ends_at_ctrl_c_and_has_the_answe
 
 
 def test_ctrl_c_while_the_answer_is_made_waits_for_it_and_nothing_follows(cli: Cli) -> None:
-    study, run_directory = begin_two(cli, LEAVES.replace("exit 7", "sleep 3"), "30s")
+    study, run_directory = begin_two(cli, LEAVES.replace("exit 7", "sleep 3"), "20s")
     wait_until(lambda: RunReader(run_directory).events("hold_result"), "the end of the load")
     study.send_signal(signal.SIGTERM)
     output, errors = study.communicate(timeout=60)

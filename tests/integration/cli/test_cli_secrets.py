@@ -206,7 +206,7 @@ def test_trials_of_variants_with_passwords_leave_none(shop, cli: Cli, verb: tupl
 def test_capacity_with_verify_prints_no_secret_of_its_command(shop, cli: Cli) -> None:
     study = cli.folder / "study.yaml"
     study.write_text(study.read_text().partition("experiments:")[0])
-    flags = ("--step", "2", "--min-users", "100", "--max-users", "100", "--verify", REMEDY_COMMAND, "--details")
+    flags = ("--step", "1", "--min-users", "100", "--max-users", "100", "--verify", REMEDY_COMMAND, "--details")
     done = shop("capacity", "study.yaml", *flags, *VARIABLES)
     assert "What did the remedy change?" in done.stdout and "mysql -p***" in " ".join(done.stdout.split()), done.stderr
     assert told_secrets(cli.folder / "runs", done) == {}
