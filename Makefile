@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name '*.js' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: setup build demo test lint fmt accuracy bench bench-scale bench-analysis bench-import bench-postgresql bench-index-advice bench-hardware compare-k6 fuzz experiments weaknesses known-capacity planted gauntlet knocks soak studies studies-beside docs lock audit notices notices-javascript miri wheel-smoke postgresql mariadb jdk chromium clean
+.PHONY: setup build demo test lint lint-rust compiled-tests fmt accuracy bench bench-scale bench-analysis bench-import bench-postgresql bench-index-advice bench-hardware compare-k6 fuzz experiments weaknesses known-capacity planted gauntlet knocks soak studies studies-beside docs lock audit notices notices-javascript miri wheel-smoke postgresql mariadb jdk chromium clean
 
 setup: $(VENV)/.ready
 build: $(VENV)/.built
@@ -30,19 +30,21 @@ $(VENV)/.built: $(VENV)/.ready $(RUST_SOURCES)
 demo: build # 99: its answer is that the expected load is not carried
 	$(BIN)/plimsoll demo || { code=$$?; test $$code -eq 99 || exit $$code; }
 
-# Tests that compute share the cores. Those that mostly wait share them four at a time: runs of a second of which files,
+# Tests that compute share the cores. Those that mostly wait share them six at a time: runs of a second of which files,
 # exit codes and counts are looked at, and servers that are started and watched. Searches and long runs go two at a time:
-# their targets are slow enough for that. Those that look at the generator itself, or at a limit that a late generator
-# would hide, run one at a time.
+# their targets are slow enough for that, and three take each other's CPU time, which they tell. Those that look at the
+# generator itself, or at a limit that a late generator would hide, run one at a time. A worker that has no test left
+# takes some of another (worksteal): else the one that was given the slow tests goes on alone for minutes.
 COMPUTING = tests/unit tests/docs tests/accuracy
 PAIRED = tests/integration/capacity tests/integration/long_runs tests/integration/trials
 ALONE = tests/integration/cli/run/test_run_self_diagnosis.py tests/integration/cli/test_every_run_ends.py tests/integration/mysql/test_statement_as_limit.py
+PYTEST = $(BIN)/python -m pytest
 test: build postgresql mariadb jdk chromium
 	cargo test --workspace --quiet --locked
-	$(BIN)/python -m pytest --numprocesses auto $(ALONE:%=--ignore=%) $(COMPUTING)
-	$(BIN)/python -m pytest --numprocesses 4 $(COMPUTING:%=--ignore=%) $(PAIRED:%=--ignore=%) $(ALONE:%=--ignore=%)
-	$(BIN)/python -m pytest --numprocesses 2 $(PAIRED)
-	$(BIN)/python -m pytest $(ALONE)
+	$(PYTEST) --numprocesses auto --dist worksteal $(ALONE:%=--ignore=%) $(COMPUTING)
+	$(PYTEST) --numprocesses 6 --dist worksteal $(COMPUTING:%=--ignore=%) $(PAIRED:%=--ignore=%) $(ALONE:%=--ignore=%)
+	$(PYTEST) --numprocesses 2 --dist worksteal $(PAIRED)
+	$(PYTEST) $(ALONE)
 
 # Tests start a PostgreSQL server of their own; it only has to be installed. Those of hypopg are skipped without it.
 postgresql:
@@ -72,13 +74,19 @@ jdk:
 	  if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq default-jdk-headless >/dev/null; \
 	  else echo "Java is missing, which tests need (Debian: sudo apt-get install default-jdk-headless)"; exit 2; fi; }
 
-lint: build
-	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --quiet --locked -- -D warnings
+lint: build lint-rust
 	$(BIN)/ruff check python lab tests docs benches supply
 	$(BIN)/ruff format --check python lab tests docs benches supply
 	$(BIN)/lint-imports
 	$(BIN)/mypy python/plimsoll lab/plimsoll_lab
+
+lint-rust:
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet --locked -- -D warnings
+
+# What `make test` and `make lint` compile, beside `make build` (make --jobs 2): that one links on one core for a minute.
+compiled-tests: lint-rust
+	cargo test --workspace --quiet --locked --no-run
 
 fmt: setup
 	cargo fmt --all
