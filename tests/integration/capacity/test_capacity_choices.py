@@ -88,7 +88,8 @@ def test_max_rate_bounds_the_arrivals_per_second(tmp_path: Path, known_server: S
 
 
 def test_a_script_without_load_is_closed_and_its_level_is_vus(tmp_path: Path, known_server: Server):
-    finding, run = capacity(tmp_path, CLOSED, known_server("--service-ms", 20), *SHORT, "--max-users", "4")
+    flags = ("--max-users", "4", "--for", "30s")
+    finding, run = capacity(tmp_path, CLOSED, known_server("--service-ms", 20), *SHORT, *flags)
     assert (finding["capacity"]["unit"], finding["capacity"]["model"]) == ("vus", "closed")
     assert max(level for level, _ in levels_and_plans(run)) <= 4
 
@@ -157,7 +158,7 @@ def test_a_variant_is_switched_to_and_the_data_volume_is_recorded_per_step(
         f"  variants: {{new: {{switch: echo now new | tee variant, url: '{new}'}}}}\n"
         "  data_volume: echo x >> rows; wc -l < rows\n"
         "workload: {script: script.js, operations: [{name: view, exec: default, per_user_hour: 360}]}\n"
-        "experiments: [capacity: {step_s: 2, min_users: 499, max_users: 500}]\n"
+        "experiments: [capacity: {step_s: 1, min_users: 499, max_users: 500}]\n"
     )
     with pytest.raises(InputError, match="Did you mean new"):
         plimsoll.capacity(tmp_path / "study.yaml", plimsoll.Choices(runs=tmp_path / "runs", variant="nw"))
@@ -197,7 +198,7 @@ def test_isolate_keeps_the_threads_of_engine_and_target_on_different_processors(
 
     choices = plimsoll.Choices(runs=tmp_path / "runs", env={"URL": url}, isolate=True)
     heard = plimsoll.Listeners(watch)
-    answer = plimsoll.capacity(tmp_path / "script.js", choices, heard, step_s=2, min_users=1, max_users=2)
+    answer = plimsoll.capacity(tmp_path / "script.js", choices, heard, step_s=1, min_users=1, max_users=2)
     assert len(seen) >= 4
     for target, engine in seen:
         assert engine == {engine_cpu}
@@ -211,7 +212,7 @@ def test_isolate_without_a_known_target_says_the_command_to_type(tmp_path: Path,
     (tmp_path / "script.js").write_text(OPEN.replace("__ENV.URL", f"'{known_server()}'"))
     told: list[str] = []
     choices, heard = plimsoll.Choices(runs=tmp_path / "runs", isolate=True), plimsoll.Listeners(note=told.append)
-    answer = plimsoll.capacity(tmp_path / "script.js", choices, heard, step_s=2, min_users=1, max_users=1)
+    answer = plimsoll.capacity(tmp_path / "script.js", choices, heard, step_s=1, min_users=1, max_users=1)
     isolated = [message for message in told if message.startswith("--isolate")]
     assert isolated == told[:1] and told[0] in answer.findings[0]["notes"]
     assert answer.findings[0]["generator"]["kept_apart"] is None
@@ -226,7 +227,7 @@ def test_a_remedy_is_run_between_two_searches_and_the_finding_says_what_it_chang
     env = {"URL": known_server("--servers", 0, "--service-ms", 2), "API_TOKEN": "s3cr3tword"}
     choices = plimsoll.Choices(runs=tmp_path / "runs", env=env)
     remedy = f"touch {tmp_path}/remedied && echo s3cr3tword"
-    before, after = plimsoll.verify(tmp_path / "script.js", remedy, choices, step_s=2, min_users=1, max_users=1)
+    before, after = plimsoll.verify(tmp_path / "script.js", remedy, choices, step_s=1, min_users=1, max_users=1)
     assert (tmp_path / "remedied").exists() and before.run_directory != after.run_directory
     assert before.findings[0]["question"] == after.findings[0]["question"] == "How much load does it carry?"
     told = after.findings[-1]
@@ -268,7 +269,7 @@ def test_a_remedy_that_fails_is_told_and_the_first_answer_is_kept(tmp_path: Path
     env = {"URL": known_server("--servers", 0, "--service-ms", 2)}
     choices = plimsoll.Choices(runs=tmp_path / "runs", env=env)
     with pytest.raises(TargetError, match=r"the remedy command ended with exit code 3[\s\S]*correct it"):
-        plimsoll.verify(tmp_path / "script.js", "exit 3", choices, step_s=2, min_users=1, max_users=1)
+        plimsoll.verify(tmp_path / "script.js", "exit 3", choices, step_s=1, min_users=1, max_users=1)
     first, _ = sorted((tmp_path / "runs").iterdir(), key=lambda path: path.stat().st_ctime_ns)
     assert (first / "report.html").is_file()
 

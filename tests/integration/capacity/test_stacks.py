@@ -26,7 +26,7 @@ export default function () { http.get('http://127.0.0.1:PORT/'); }
 def asked(folder: Path, port: int | str, *flags: str) -> dict[str, dict[str, Any]]:
     """The findings by question; the generator is pinned to the second core by its user."""
     (folder / "script.js").write_text(SCRIPT.replace("PORT", str(port)))
-    command = [sys.executable, "-m", "plimsoll", "capacity", "script.js", "--json", "--step", "4", *flags]
+    command = [sys.executable, "-m", "plimsoll", "capacity", "script.js", "--json", "--step", "2", *flags]
     done = subprocess.run(
         command, cwd=folder, capture_output=True, text=True, timeout=400, check=False,
         preexec_fn=lambda: os.sched_setaffinity(0, {CORES[1]}),
@@ -56,7 +56,7 @@ def test_isolate_says_which_peer_stayed_on_the_generator_s_cores(tmp_path: Path)
     with served() as (back, pid), served(asks=back) as (front, _):
         env = {"URL": f"http://127.0.0.1:{front}/"}
         choices, heard = plimsoll.Choices(tmp_path / "runs", env, isolate=True), plimsoll.Listeners(note=told.append)
-        answer = plimsoll.capacity(tmp_path / "script.js", choices, heard, step_s=2, min_users=0.5, max_users=0.5)
+        answer = plimsoll.capacity(tmp_path / "script.js", choices, heard, step_s=1, min_users=0.5, max_users=0.5)
         main, *_ = answer.findings
         assert len(os.sched_getaffinity(pid)) == len(CORES)  # what was not named is not moved
     assert main["generator"]["kept_apart"] is None and "were not kept apart" in main["generator"]["words"]
