@@ -32,7 +32,7 @@ demo: build # 99: its answer is that the expected load is not carried
 
 # Tests that compute share the cores. Those that mostly wait share them six at a time: runs of a second of which files,
 # exit codes and counts are looked at, and servers that are started and watched. Searches and long runs go two at a time:
-# their targets are slow enough for that, and three take each other's CPU time, which they tell. Those that look at the
+# their targets are slow enough for that; three at a time were tried and not shown to be safe. Those that look at the
 # generator itself, or at a limit that a late generator would hide, run one at a time. A worker that has no test left
 # takes some of another (worksteal): else the one that was given the slow tests goes on alone for minutes.
 COMPUTING = tests/unit tests/docs tests/accuracy
