@@ -30,7 +30,7 @@ $(VENV)/.built: $(VENV)/.ready $(RUST_SOURCES)
 demo: build # 99: its answer is that the expected load is not carried
 	$(BIN)/plimsoll demo || { code=$$?; test $$code -eq 99 || exit $$code; }
 
-# Tests that compute share the cores. Those that mostly wait share them six at a time: runs of a second of which files,
+# Tests that compute share the cores. Those that mostly wait share them four at a time: runs of a second of which files,
 # exit codes and counts are looked at, and servers that are started and watched. Searches and long runs go two at a time:
 # their targets are slow enough for that; three at a time were tried and not shown to be safe. Those that look at the
 # generator itself, or at a limit that a late generator would hide, run one at a time. A worker that has no test left
@@ -42,7 +42,7 @@ PYTEST = $(BIN)/python -m pytest
 test: build postgresql mariadb jdk chromium
 	cargo test --workspace --quiet --locked
 	$(PYTEST) --numprocesses auto --dist worksteal $(ALONE:%=--ignore=%) $(COMPUTING)
-	$(PYTEST) --numprocesses 6 --dist worksteal $(COMPUTING:%=--ignore=%) $(PAIRED:%=--ignore=%) $(ALONE:%=--ignore=%)
+	$(PYTEST) --numprocesses 4 --dist worksteal $(COMPUTING:%=--ignore=%) $(PAIRED:%=--ignore=%) $(ALONE:%=--ignore=%)
 	$(PYTEST) --numprocesses 2 --dist worksteal $(PAIRED)
 	$(PYTEST) $(ALONE)
 
