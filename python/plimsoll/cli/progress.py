@@ -54,16 +54,24 @@ class Line:
 
 
 class ProgressLine(Line):
-    """Of experiments that put levels on."""
+    """Of experiments that put levels on. Lines of a wait in which nothing changes are folded into one."""
 
     def __init__(self, *, quiet: bool = False) -> None:
         super().__init__(quiet=quiet)
         self._seen = 0
+        self._waiting: tuple[str, float] | None = None  # phase and what is unfinished, as the last line said
+        self._since_s = self._until_s = 0.0
 
     def __call__(self, progress: Progress) -> None:
         self._seen += 1
         if self._quiet or (not self._live and self._seen % EVERY_S != 1):
             return
+        waiting = (progress.phase, progress.unfinished) if not progress.planned_per_s else None
+        if waiting and waiting == self._waiting and not self._live:
+            self._until_s = progress.second
+            return
+        self._unfold()
+        self._waiting, self._since_s = waiting, progress.second
         from plimsoll.report.wording import LEVEL_UNITS, level, number
 
         unit = LEVEL_UNITS.get(progress.unit, progress.unit)
@@ -75,6 +83,17 @@ class ProgressLine(Line):
             f"  {', '.join(known)}{progress.words}"
         )
         self._put(text, 130)
+
+    def done(self) -> None:
+        self._unfold()
+        super().done()
+
+    def _unfold(self) -> None:
+        if self._waiting and self._until_s > self._since_s:
+            phase, unfinished = self._waiting
+            lasted = f"the same until {self._until_s:.0f} s, for {self._until_s - self._since_s:.0f} s"
+            self._put(f"{'':5}    {PHASES[phase]:<17}  {unfinished:.0f} unfinished, {lasted}", 130)
+        self._waiting = None
 
 
 class TrialLine(Line):
