@@ -15,7 +15,7 @@ from plimsoll.report.finding_view import FindingView, ObjectiveLine, section, vi
 from plimsoll.report.load_line import load_line
 from plimsoll.report.text import NO_FINDING, WIDTH, clean, wrapped
 
-MOST_LINES = 25
+MOST_LINES, END_LINES = 25, 2  # the last two: what more there is, and the report's path
 ANSWER_LINES, LIMIT_LINES, ROW_LINES = 6, 3, 2
 FEW = 2  # rows of one kind of which each may take ROW_LINES
 MOST_OBJECTIVES, MOST_OTHERS, MOST_NEXT, MOST_TABLE_ROWS = 4, 5, 3, 6
@@ -25,23 +25,26 @@ _GRAVEST_FIRST = {"failed": 0, "undecided": 1, "unknown": 2}
 
 @dataclass
 class _Part:
-    """Rows of lines; `least` rows stay when there is no room."""
+    """Rows of lines, the last of which are left out where there is no room, but for the first `least`; `name` of what
+    is then counted."""
 
     rows: list[list[str]]
-    least: int = 0
+    name: str = ""
+    least: int = 1
     left_out: int = 0
 
-    def shorten(self) -> bool:
-        """Whether a row could be left out, the last."""
-        if len(self.rows) <= self.least:
-            return False
-        self.rows.pop()
-        self.left_out += 1
-        return True
+    def shorten(self, most: int) -> None:
+        while len(self.rows) > most:
+            self.rows.pop()
+            self.left_out += 1
 
     @property
     def height(self) -> int:
         return sum(map(len, self.rows))
+
+    @property
+    def counted(self) -> str:
+        return _count(self.left_out, f"more {self.name}") if self.name and self.left_out else ""
 
 
 def screen(findings: Sequence[Mapping[str, Any]], report: str | None, how: str = "--details") -> str:
@@ -49,26 +52,27 @@ def screen(findings: Sequence[Mapping[str, Any]], report: str | None, how: str =
     prints the rest."""
     if not findings:
         return "\n".join([NO_FINDING, *_report(report)])
-    main = view(findings[0])
-    others = [one for one in map(view, findings[1:]) if one.answer]
-    answer = _Part([_cut(main.answer, ANSWER_LINES, ""), *_reasons(main)], 2)
-    line = _Part([[f"  {one}" for one in load_line(findings[0])]], 1)
+    main, *others = map(view, findings)
+    answer = _Part([_cut(main.answer, ANSWER_LINES, ""), *_reasons(main)], least=2)
+    line = _Part([[f"  {one}" for one in load_line(findings[0])]])
+    table = _Part(_table(main), least=0)
     objectives = _objectives(main.objectives)
-    limit = _Part([_cut(text, LIMIT_LINES, lead="Limited by: ") for text in _limit(findings[0], main)], 1)
+    limit = _Part([_cut(text, LIMIT_LINES, lead="Limited by: ") for text in _limit(findings[0], main)])
     each = ROW_LINES if len(others) <= FEW else 1
-    further = _Part([_cut(_answered(one), each, lead=f"{one.question} ") for one in others[:MOST_OTHERS]])
-    further.left_out = len(others[MOST_OTHERS:])
-    steps = _steps(main, others)
-    following = _Part([_cut(text, ROW_LINES, lead="Next: ") for text in steps[:MOST_NEXT]], 1)
-    following.left_out = len(steps[MOST_NEXT:])
-    table = _Part(_table(main), 0)
-    blocks = [[answer], [line], [table], [objectives, limit], [further], [following]]
-    for part in (further, table, following, objectives):
-        while _height(blocks) + 3 > MOST_LINES and part.shorten():
-            pass
-    told = [one for one in ([row for part in block for lines in part.rows for row in lines] for block in blocks) if one]
-    rest = _rest(main, others, further, objectives, following, how)
-    return "\n\n".join("\n".join(lines) for lines in [*told, [*rest, *_report(report)]])
+    further = _Part([_cut(_answered(one), each, lead=f"{one.question} ") for one in others], "answer", 0)
+    steps = _Part([_cut(text, ROW_LINES, lead="Next: ") for text in _steps(main, others)], "step")
+    for part, most in ((objectives, MOST_OBJECTIVES), (further, MOST_OTHERS), (steps, MOST_NEXT)):
+        part.shorten(most)
+    blocks = [[answer], [line], [table], [objectives, limit], [further], [steps]]
+    for part in (further, table, steps, objectives):
+        while _height(blocks) + END_LINES > MOST_LINES and len(part.rows) > part.least:
+            part.shorten(len(part.rows) - 1)
+    told = [[text for part in block for row in part.rows for text in row] for block in blocks]
+    notes = len(main.caveats) + sum(len(one.caveats) for one in others)
+    counts = [part.counted for part in (further, objectives, steps)] + ([_count(notes, "note")] if notes else [])
+    more = f"{', '.join(filter(None, counts))} and what" if any(counts) else "What"
+    end = [f"{more} this rests on: {how}.", *_report(report)]
+    return "\n\n".join("\n".join(lines) for lines in [*filter(None, told), end])
 
 
 def _height(blocks: Iterable[Sequence[_Part]]) -> int:
@@ -89,8 +93,7 @@ def _objectives(found: Sequence[ObjectiveLine]) -> _Part:
     """The gravest first."""
     ordered = sorted(found, key=lambda one: _GRAVEST_FIRST.get(one.verdict, 3))
     most = ROW_LINES if len(ordered) <= FEW else 1
-    rows = [_cut(one.met_up_to, most, lead=f"{one.operation} {one.objective}: ") for one in ordered[:MOST_OBJECTIVES]]
-    return _Part(rows, 1, len(ordered[MOST_OBJECTIVES:]))
+    return _Part([_cut(one.met_up_to, most, lead=f"{one.operation} {one.objective}: ") for one in ordered], "objective")
 
 
 def _limit(finding: Mapping[str, Any], main: FindingView) -> list[str]:
@@ -123,19 +126,8 @@ def _table(main: FindingView) -> list[list[str]]:
     return [[f"  {'  '.join(map(str.ljust, row, widths))}".rstrip()] for row in rows]
 
 
-def _rest(
-    main: FindingView, others: Sequence[FindingView], further: _Part, objectives: _Part, steps: _Part, how: str
-) -> list[str]:
-    """What more there is to read."""
-    notes = len(main.caveats) + sum(len(one.caveats) for one in others)
-    counted = (
-        (further.left_out, "more answer"),
-        (objectives.left_out, "more objective"),
-        (steps.left_out, "more step"),
-        (notes, "note"),
-    )
-    parts = [f"{count} {name}{'s' if count > 1 else ''}" for count, name in counted if count]
-    return [f"{', '.join(parts)}, and what this rests on: {how}."] if parts else [f"What this rests on: {how}."]
+def _count(count: int, name: str) -> str:
+    return f"{count} {name}{'s' if count > 1 else ''}"
 
 
 def _report(report: str | None) -> list[str]:
