@@ -44,6 +44,19 @@ HANDLED = {
 }
 
 
+ALL, LIMITED_BY = "all requests", "Limited by"
+
+
+@dataclass(frozen=True)
+class DecidedRow:
+    """What was asked, how it was judged (`key` and `badge`), and by what."""
+
+    subject: str
+    key: str
+    badge: str
+    words: str
+
+
 @dataclass(frozen=True)
 class ObjectiveLine:
     """One objective, how far it was met in words, and its verdict where it matters: at the expected load."""
@@ -53,6 +66,12 @@ class ObjectiveLine:
     met_up_to: str
     verdict: str = "unknown"
     verdicts: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def row(self) -> DecidedRow:
+        words = wording.verdict(self.verdict)
+        subject = self.objective if self.operation == ALL else f"{self.operation}: {self.objective}"
+        return DecidedRow(subject, self.verdict, words, self.met_up_to.removeprefix(f"{words}: "))
 
 
 @dataclass(frozen=True)
@@ -94,6 +113,9 @@ class FindingView:
     sentences: list[str] = field(default_factory=list)
     tables: list[FindingTable] = field(default_factory=list)
     invalid_for: str = ""
+    reasons: list[str] = field(default_factory=list)
+    decided: list[DecidedRow] = field(default_factory=list)
+    limit_words: str = ""
 
 
 def view(finding: Mapping[str, Any], unit: str = "users") -> FindingView:
@@ -103,6 +125,9 @@ def view(finding: Mapping[str, Any], unit: str = "users") -> FindingView:
     unanswered = _is_unanswered(finding)
     limited = {} if unanswered else section(finding, "limited_by")
     of_limit = limited.get("evidence")
+    objectives = [
+        _objective_line(entry, unit) for entry in finding.get("objectives") or () if isinstance(entry, Mapping)
+    ]
     return FindingView(
         question=str(finding.get("question") or "What was found?"),
         answer=str(finding.get("answer") or "No answer was recorded."),
@@ -111,11 +136,17 @@ def view(finding: Mapping[str, Any], unit: str = "users") -> FindingView:
         unanswered=unanswered,
         experiment=str(finding.get("experiment") or ""),
         facts=[*_told_facts(finding), *_capacity_facts(finding, unit), *_limit_facts(limited), *_other_facts(finding)],
+        limit_words=" ".join(_texts(of_limit)),
         evidence=[*_texts(of_limit), *_evidence_words(finding.get("evidence"))],
-        objectives=[
-            _objective_line(entry, unit) for entry in finding.get("objectives") or () if isinstance(entry, Mapping)
-        ],
+        objectives=objectives,
         caveats=_caveats(finding),
+        reasons=_reasons(finding),
+        decided=[
+            *_expected_row(finding),
+            *(one.row for one in objectives),
+            *_limit_row(limited),
+            *_generator_row(finding),
+        ],
         next_steps=_texts(finding.get("next")),
         gauge=_gauge(finding),
         sentences=_texts(finding.get("sentences")),
@@ -144,6 +175,48 @@ def _is_unanswered(finding: Mapping[str, Any]) -> bool:
     capacity = section(finding, "capacity")
     bounds = (capacity.get("good"), capacity.get("bad"))
     return finding.get("status") == "failed" or (bool(capacity) and not any(map(is_number, bounds)))
+
+
+def _reasons(finding: Mapping[str, Any]) -> list[str]:
+    """Why it is invalid, each once."""
+    if finding.get("valid", True) is not False:
+        return []
+    return list(dict.fromkeys(text for key in ("invalid_because", "reasons") for text in _texts(finding.get(key))))
+
+
+def _expected_row(finding: Mapping[str, Any]) -> Iterable[DecidedRow]:
+    """Whether the expected load is carried, by what sets the exit code."""
+    headroom = section(finding, "headroom")
+    if "carries" in headroom and is_number(headroom.get("expected_users")):
+        key = {True: "good", False: "bad"}.get(headroom["carries"], "unknown")
+        badge = wording.verdict(key) if key != "unknown" else "not decided"
+        room = wording.headroom(headroom["ratio"]) if is_number(headroom.get("ratio")) else ""
+        yield DecidedRow(
+            f"expected load, {wording.level(headroom['expected_users'], 'users')}",
+            key,
+            badge,
+            room and f"It carries {room}.",
+        )
+
+
+def _limit_row(limited: Mapping[str, Any]) -> Iterable[DecidedRow]:
+    for label, value in _limit_facts(limited):
+        if label == LIMITED_BY:
+            yield DecidedRow("what stops it", "unknown", value, _without_cannot(limited))
+
+
+def _without_cannot(limited: Mapping[str, Any]) -> str:
+    """Why, where "cannot tell" is said beside it."""
+    why = " ".join(_texts(limited.get("evidence"))).removeprefix("Cannot tell: ")
+    return f"{why[:1].upper()}{why[1:]}"
+
+
+def _generator_row(finding: Mapping[str, Any]) -> Iterable[DecidedRow]:
+    """Whether the generator, or its host, spoilt it."""
+    generator = section(finding, "generator")
+    if isinstance(generator.get("healthy"), bool):
+        key, badge = ("good", "✓ healthy") if generator["healthy"] else ("bad", "✗ not healthy")
+        yield DecidedRow("load generator", key, badge, str(generator.get("words") or ""))
 
 
 def _caveats(finding: Mapping[str, Any]) -> list[str]:
@@ -217,15 +290,15 @@ def _limit_facts(limited: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     if kind == "none":
         nearly = limited.get("nearly_full")
         if isinstance(nearly, Mapping) and is_number(nearly.get("utilisation")):
-            yield "Limited by", f"not reached; nearly full: {nearly.get('where')}"
+            yield LIMITED_BY, f"not reached; nearly full: {nearly.get('where')}"
             yield "Its utilisation", wording.percent(nearly["utilisation"])
         else:
-            yield "Limited by", "nothing: no limit was reached"
+            yield LIMITED_BY, "nothing: no limit was reached"
         return
     unknown = kind in ("", "unknown")
     where = str(limited.get("where") or "")
     kind_words = "cannot tell" if unknown else kind.upper() if len(kind) <= 3 else kind.replace("_", " ")
-    yield "Limited by", kind_words if unknown or not where else f"{kind_words}, {where}"
+    yield LIMITED_BY, kind_words if unknown or not where else f"{kind_words}, {where}"
     if is_number(limited.get("utilisation")) and kind in _WITH_UTILISATION:
         yield "Its utilisation", wording.percent(limited["utilisation"])
 
@@ -239,7 +312,7 @@ def _other_facts(finding: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
 
 
 def _objective_line(entry: Mapping[str, Any], unit: str) -> ObjectiveLine:
-    subject = entry.get("operation") or entry.get("request") or "all requests"
+    subject = entry.get("operation") or entry.get("request") or ALL
     met, at = entry.get("met_up_to_users", entry.get("met_up_to")), entry.get("at_level")
     told = entry.get("words")
     verdicts = [dict(item) for item in entry.get("verdicts") or () if isinstance(item, Mapping)]

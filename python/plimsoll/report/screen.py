@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from plimsoll.report.finding_view import FindingView, ObjectiveLine, section, view
+from plimsoll.report.finding_view import LIMITED_BY, FindingView, ObjectiveLine, view
 from plimsoll.report.load_line import load_line
 from plimsoll.report.text import NO_FINDING, WIDTH, clean, wrapped
 
@@ -57,7 +57,7 @@ def screen(findings: Sequence[Mapping[str, Any]], report: str | None, how: str =
     line = _Part([[f"  {one}" for one in load_line(findings[0])]])
     table = _Part(_table(main), least=0)
     objectives = _objectives(main.objectives)
-    limit = _Part([_cut(text, LIMIT_LINES, lead="Limited by: ") for text in _limit(findings[0], main)])
+    limit = _Part([_cut(text, LIMIT_LINES, lead="Limited by: ") for text in _limit(main)])
     each = ROW_LINES if len(others) <= FEW else 1
     further = _Part([_cut(_answered(one), each, lead=f"{one.question} ") for one in others], "answer", 0)
     steps = _Part([_cut(text, ROW_LINES, lead="Next: ") for text in _steps(main, others)], "step")
@@ -96,12 +96,12 @@ def _objectives(found: Sequence[ObjectiveLine]) -> _Part:
     return _Part([_cut(one.met_up_to, most, lead=f"{one.operation} {one.objective}: ") for one in ordered], "objective")
 
 
-def _limit(finding: Mapping[str, Any], main: FindingView) -> list[str]:
+def _limit(main: FindingView) -> list[str]:
     """What stops it, and the first sentence of why."""
-    value = next((value for label, value in main.facts if label == "Limited by"), None)
+    value = next((value for label, value in main.facts if label == LIMITED_BY), None)
     if value is None:
         return []
-    why = str(section(finding, "limited_by").get("evidence") or "").removeprefix("Cannot tell: ")
+    why = main.limit_words.removeprefix("Cannot tell: ")
     return [": ".join(filter(None, (value, _SENTENCE_END.split(why)[0])))]
 
 
