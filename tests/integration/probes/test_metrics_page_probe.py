@@ -12,6 +12,7 @@ from plimsoll.probes import ProbeUnavailable
 from plimsoll.probes.prometheus.making import prometheus_probe
 from plimsoll.probes.prometheus.page import PageProbe
 from plimsoll.study.probes.prometheus import PrometheusOptions
+from plimsoll.words import number
 
 AHEAD_S = 300.0
 
@@ -107,7 +108,7 @@ def test_a_clock_five_minutes_ahead_is_told_by_the_date_header(server: ChangingS
     observed = probe.observe()
     [note] = probe.take_notes()
     clock = next(one for one in observed if one.source == "clock:app1")
-    assert note.startswith(f"the clock of app1 is {clock.values['offset_s']:.1f} s ahead of this machine's (± 1")
+    assert note.startswith(f"the clock of app1 is {number(clock.values['offset_s'], 4)} s ahead of this machine's (± 1")
     assert abs(clock.values["offset_s"] - AHEAD_S) <= clock.values["offset_error_s"] + 0.001
     probe.observe()
     assert probe.take_notes() == []
@@ -119,7 +120,7 @@ def test_the_time_on_the_page_bounds_the_clock_to_the_round_trip(server: Changin
     probe.observe()
     assert probe.clock_offset.error_s < 0.5
     assert abs(probe.clock_offset.seconds + AHEAD_S) <= probe.clock_offset.error_s + 0.001
-    assert f"{-probe.clock_offset.seconds:.1f} s behind this machine's" in probe.take_notes()[0]
+    assert f"{number(-probe.clock_offset.seconds, 4)} s behind this machine's" in probe.take_notes()[0]
 
 
 def test_samples_with_times_of_a_clock_that_is_off_are_put_right(server: ChangingServer, probe_of) -> None:

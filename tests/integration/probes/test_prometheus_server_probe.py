@@ -16,6 +16,7 @@ from plimsoll.probes import ProbeUnavailable
 from plimsoll.probes.prometheus.making import prometheus_probe
 from plimsoll.probes.prometheus.server import ServerProbe
 from plimsoll.study.probes.prometheus import PrometheusOptions
+from plimsoll.words import number
 
 
 class Clock:
@@ -127,7 +128,7 @@ def test_a_clock_that_is_off_is_measured_to_the_round_trip_and_corrected(server:
     found = {one.source: one for one in probe.observe()}
     assert abs(probe.clock_offset.seconds - 300) <= probe.clock_offset.error_s + 0.002
     assert abs(found["metrics:prom"].at_unix - time.time()) < 5
-    assert f"the clock of prom is {probe.clock_offset.seconds:.1f} s ahead" in probe.take_notes()[0]
+    assert f"the clock of prom is {number(probe.clock_offset.seconds, 4)} s ahead" in probe.take_notes()[0]
     assert found["clock:prom"].values["offset_s"] == pytest.approx(300, abs=1)
 
 

@@ -118,6 +118,6 @@ class ClockOffset:
         )
         now = " now" if before is not None else ""
         return (
-            f"the clock of {self.host} is{now} {number(abs(offset))} s {way} this machine's {about}; times of its "
+            f"the clock of {self.host} is{now} {number(abs(offset), 4)} s {way} this machine's {about}; times of its "
             "values are corrected by that. Let both hosts keep their time with NTP."
         )

@@ -43,6 +43,8 @@
   dark.addEventListener("change", draw);
   // Vega draws anew in the next frame or two.
   window.addEventListener("resize", () => setTimeout(nameInFull, 200));
+  // On paper nothing is folded.
+  window.addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((one) => (one.open = true)));
   // Charts that were folded away or narrow measure their column again.
   window.addEventListener("afterprint", () => window.dispatchEvent(new Event("resize")));
   draw();
