@@ -28,9 +28,9 @@ def show(answer: Answer, as_json: bool, details: bool) -> None:
 def words_of(findings: Sequence[Mapping[str, Any]], run: Path, report: Path | None, details: bool) -> str:
     """The answers of a run: one screen, or all of them whole."""
     if not details:
-        from plimsoll.report.screen import screen
+        from plimsoll.report.screen import screen_of_run
 
-        return screen(findings, None if report is None else str(report), f"plimsoll runs show {plain(run)} --details")
+        return screen_of_run(findings, run, report)
     from plimsoll.report.text import answer_lines
 
     return "\n\n".join([answer_lines(findings), *([] if report is None else [f"Report: {plain(report)}"])])

@@ -1,99 +1,153 @@
-"""The end-of-test summary on a terminal, laid out as k6's users know it."""
+"""The end-of-test summary on a terminal, in the order of k6 since version 1: thresholds, checks, metrics by what they
+are of."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, Literal, NamedTuple
 
-WIDTH = 34
-MARKS = {"passed": "✓", "failed": "✗", "undecided": "?"}
-MOST_DIGITS = 1e21  # from which on JavaScript, and so k6, writes an exponent
-UNITS_MS = {"s": 1000.0, "ms": 1.0, "us": 0.001}
+from plimsoll.report.k6_legacy import legacy_text
+from plimsoll.report.k6_values import MARKS, bytes_text, number, shown, undecided_lines
+
+Mode = Literal["compact", "legacy"]
+LEAST_DOTS = 3
+EXECUTION = ("dropped_iterations", "iteration_duration", "iterations", "vus", "vus_max")
+NETWORK = ("data_received", "data_sent")
+HTTP = ("http_req_duration", "http_req_failed", "http_reqs")
+SECTIONS = (("CUSTOM", None), ("HTTP", HTTP), ("EXECUTION", EXECUTION), ("NETWORK", NETWORK))
+# Parts of a request's time, and of groups: compact summaries leave them out unless a threshold is on them.
+_PARTS = re.compile(r"http_req_(?!duration|failed)\w+|group_duration")
+_STATISTIC = re.compile(r"\s*([a-z]+(?:\([\d.]+\))?)")
 
 
-def summary_text(data: Mapping[str, Any]) -> str:
+class _Row(NamedTuple):
+    name: str
+    cells: Sequence[str]
+    is_trend: bool = False
+
+
+def summary_text(data: Mapping[str, Any], mode: Mode = "compact") -> str:
     """k6's summary of `data` as handleSummary gets it: metrics, root_group, and options that name the statistics of a
     trend and the unit of times ("" for the one that reads best).
 
     A threshold that saw no sample, or that would be met in a run of which no request was answered, is marked `?`:
     undecided, neither passed nor failed.
     """
+    if mode == "legacy":
+        return legacy_text(data)
     time_unit = data.get("options", {}).get("summaryTimeUnit", "")
-    lines = [*_group_lines(data.get("root_group", {}), 5), ""]
     metrics = data.get("metrics", {})
-    for name in sorted(metrics):
-        metric = metrics[name]
-        verdicts = [row["verdict"] for row in metric.get("thresholds", {}).values()]
-        worst = next(
-            (mark for key in ("failed", "undecided", "passed") if key in verdicts for mark in [MARKS[key]]), " "
-        )
-        base, _, tags = name.partition("{")
-        label = f"  {{ {tags[:-1]} }}" if tags else base
-        dots = "." * max(3, WIDTH - len(label))
-        lines.append(f"   {worst} {label}{dots}: {_values(metric, time_unit, 'undecided' in verdicts)}")
-    return "\n".join([*lines, *_undecided_lines(metrics)])
+    lines = [*_thresholds(metrics, time_unit), "", "  █ TOTAL RESULTS", ""]
+    lines += _checks(data.get("root_group", {}), data.get("state", {}).get("testRunDurationMs", 0.0) / 1000)
+    sections = [(title, _rows(metrics, names, time_unit)) for title, names in SECTIONS]
+    told = iter(_aligned([row for _, rows in sections for row in rows]))
+    for title, rows in sections:
+        if rows:
+            lines += [f"    {title}", *islice(told, len(rows)), ""]
+    return "\n".join([*lines, *undecided_lines(metrics)]).rstrip("\n")
 
 
-def _undecided_lines(metrics: Mapping[str, Any]) -> Iterator[str]:
-    rows = [(name, row) for name in metrics for row in metrics[name].get("thresholds", {}).values()]
-    undecided = [(name, row.get("observed") is not None) for name, row in rows if row["verdict"] == "undecided"]
-    for has_value, why in ((False, "no sample was seen"), (True, "no request was answered")):
-        names = [name for name, one in undecided if one is has_value]
-        if names:
-            yield from ("", f"     ? undecided, because {why}: {', '.join(names)}")
+def _thresholds(metrics: Mapping[str, Any], time_unit: str) -> Iterator[str]:
+    with_thresholds = {name: metrics[name] for name in sorted(metrics) if metrics[name].get("thresholds")}
+    if with_thresholds:
+        yield from ("", "  █ THRESHOLDS")
+    for name, metric in with_thresholds.items():
+        yield from ("", f"    {name}")
+        for source, row in metric["thresholds"].items():
+            value = _observed(metric, source, row, time_unit)
+            yield f"    {MARKS.get(row['verdict'], ' ')} '{source}' {value}".rstrip()
 
 
-def _group_lines(group: Mapping[str, Any], indent: int) -> Iterator[str]:
-    space = " " * indent
-    for check in group.get("checks", []):
-        total = check["passes"] + check["fails"]
-        if check["fails"] == 0:
-            yield f"{space}✓ {check['name']}"
-        else:
-            share = 100 * check["passes"] // total
-            yield f"{space}✗ {check['name']}"
-            yield f"{space} ↳  {share}% — ✓ {check['passes']} / ✗ {check['fails']}"
+def _observed(metric: Mapping[str, Any], source: str, row: Mapping[str, Any], time_unit: str) -> str:
+    """ "p(95)=148.21ms"; nothing where no sample was seen."""
+    value, statistic = row.get("observed"), _STATISTIC.match(source)
+    if value is None or statistic is None:
+        return ""
+    if metric["type"] == "rate":
+        return f"{statistic[1]}={_share(value)}"
+    is_time = metric["type"] == "trend" and metric.get("contains") == "time"
+    return f"{statistic[1]}={shown(value, statistic[1], is_time, time_unit)}"
+
+
+def _checks(root: Mapping[str, Any], seconds: float) -> Iterator[str]:
+    """How many in all, then each by name, those of all groups together."""
+    named: dict[str, list[int]] = {}
+    for check in _checks_of(root):
+        counts = named.setdefault(check["name"], [0, 0])
+        counts[0] += check["passes"]
+        counts[1] += check["fails"]
+    if not named:
+        return
+    passed, failed = (sum(counts[place] for counts in named.values()) for place in (0, 1))
+    total = passed + failed
+    yield from _aligned(
+        [
+            _Row("checks_total", [number(total), *([f"{number(total / seconds)}/s"] if seconds else [])]),
+            _Row("checks_succeeded", [_share(passed / total if total else 0.0), f"{passed} out of {total}"]),
+            _Row("checks_failed", [_share(failed / total if total else 0.0), f"{failed} out of {total}"]),
+        ]
+    )
+    yield ""
+    for name, (passes, fails) in named.items():
+        yield f"    {MARKS['failed' if fails else 'passed']} {name}"
+        if fails:
+            yield f"      ↳  {100 * passes // (passes + fails)}% — ✓ {passes} / ✗ {fails}"
+    yield ""
+
+
+def _checks_of(group: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    yield from group.get("checks", [])
     for child in group.get("groups", []):
-        yield f"{space}█ {child['name']}"
-        yield from _group_lines(child, indent + 2)
+        yield from _checks_of(child)
 
 
-def _values(metric: Mapping[str, Any], time_unit: str, without_sample: bool) -> str:
-    values, is_time = metric["values"], metric["contains"] == "time"
+def _rows(metrics: Mapping[str, Any], names: Sequence[str] | None, time_unit: str) -> list[_Row]:
+    """The metrics of a section, each followed by its parts with tags; `names` None: those of no other section."""
+    of_others = {name for _, others in SECTIONS for name in others or ()}
+    plain = [name for name in sorted(metrics) if "{" not in name or name.partition("{")[0] not in metrics]
+    found = []
+    for name in plain:
+        base = name.partition("{")[0]
+        is_here = base in names if names is not None else base not in of_others and base != "checks"
+        has_threshold = any(metrics[one].get("thresholds") for one in metrics if one.partition("{")[0] == base)
+        if not is_here or (_PARTS.fullmatch(base) and not has_threshold):
+            continue
+        found.append((name, metrics[name]))
+        parts = [one for one in sorted(metrics) if one.startswith(f"{name}{{")]
+        found += [(f"  {{ {one.partition('{')[2][:-1]} }}", metrics[one]) for one in parts]
+    return [_Row(label, _values(metric, time_unit), metric["type"] == "trend") for label, metric in found]
+
+
+def _values(metric: Mapping[str, Any], time_unit: str) -> list[str]:
+    values, verdicts = metric["values"], [row["verdict"] for row in metric.get("thresholds", {}).values()]
+    text = bytes_text if metric.get("contains") == "data" else number
     match metric["type"]:
         case "counter":
-            return f"{_number(values['count'])}  {_number(values['rate'])}/s"
+            return [text(values["count"]), f"{text(values['rate'])}/s"]
         case "gauge":
-            return f"{_number(values['value'])}  min={_number(values['min'])}  max={_number(values['max'])}"
+            return [text(values["value"]), f"min={text(values['min'])}", f"max={text(values['max'])}"]
         case "rate":
-            return f"{100 * values['rate']:.2f}%  {values['passes']} out of {values['passes'] + values['fails']}"
-        case _ if without_sample:
-            return "no samples"
+            return [_share(values["rate"]), f"{values['passes']} out of {values['passes'] + values['fails']}"]
+        case _ if "undecided" in verdicts:
+            return ["no samples"]
         case _:
-            return " ".join(f"{name}={_shown(value, name, is_time, time_unit)}" for name, value in values.items())
+            is_time = metric["contains"] == "time"
+            return [f"{name}={shown(value, name, is_time, time_unit)}" for name, value in values.items()]
 
 
-def _shown(value: float, statistic: str, is_time: bool, time_unit: str) -> str:
-    return duration_text(value, time_unit) if is_time and statistic != "count" else _number(value)
+def _share(share: float) -> str:
+    return f"{100 * share:.2f}%"
 
 
-def duration_text(value_ms: float, unit: str = "") -> str:
-    """Milliseconds in a unit of UNITS_MS or, without one, in the unit that reads best: µs, ms, s or m."""
-    if unit:
-        return f"{value_ms / UNITS_MS[unit]:.6g}{'µs' if unit == 'us' else unit}"
-    if value_ms == 0:
-        return "0s"
-    if abs(value_ms) < 1:
-        return f"{value_ms * 1000:.4g}µs"
-    if abs(value_ms) < 1000:
-        return f"{value_ms:.5g}ms"
-    if abs(value_ms) < 60_000:
-        return f"{value_ms / 1000:.4g}s"
-    if abs(value_ms) >= MOST_DIGITS:
-        return f"{value_ms / 60_000:.6g}m"
-    minutes, rest_ms = divmod(value_ms, 60_000)
-    return f"{minutes:.0f}m{rest_ms / 1000:.0f}s"
-
-
-def _number(value: float) -> str:
-    return f"{value:.0f}" if float(value).is_integer() and abs(value) < MOST_DIGITS else f"{value:.6g}"
+def _aligned(rows: Sequence[_Row]) -> Iterator[str]:
+    """Names with dots, and columns as wide as their widest cell; those of trends are apart."""
+    width = max((len(row.name) for row in rows), default=0) + LEAST_DOTS
+    widths: dict[tuple[bool, int], int] = {}
+    for row in rows:
+        for place, cell in enumerate(row.cells):
+            widths[row.is_trend, place] = max(widths.get((row.is_trend, place), 0), len(cell))
+    for row in rows:
+        text = " ".join(f"{cell:<{widths[row.is_trend, place]}}" for place, cell in enumerate(row.cells))
+        yield f"    {row.name}{'.' * (width - len(row.name))}: {text}".rstrip()

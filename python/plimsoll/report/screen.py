@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from plimsoll.report.finding_view import LIMITED_BY, FindingView, ObjectiveLine, view
@@ -73,6 +74,11 @@ def screen(findings: Sequence[Mapping[str, Any]], report: str | None, how: str =
     more = f"{', '.join(filter(None, counts))} and what" if any(counts) else "What"
     end = [f"{more} this rests on: {how}.", *_report(report)]
     return "\n\n".join("\n".join(lines) for lines in [*filter(None, told), end])
+
+
+def screen_of_run(findings: Sequence[Mapping[str, Any]], run: Path, report: Path | None) -> str:
+    """The screen of a run, which names what prints the rest of it."""
+    return screen(findings, None if report is None else str(report), f"plimsoll runs show {clean(str(run))} --details")
 
 
 def _height(blocks: Iterable[Sequence[_Part]]) -> int:

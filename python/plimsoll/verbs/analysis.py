@@ -38,6 +38,7 @@ from plimsoll.findings.imported.table_curve import curve_of
 from plimsoll.findings.imported.table_levels import levels_finding
 from plimsoll.findings.shape.units_of import with_units
 from plimsoll.report.html import write_html
+from plimsoll.report.screen import screen_of_run
 from plimsoll.runs.importers import level_table
 from plimsoll.runs.importers.catalogue import format_of
 from plimsoll.runs.importers.lines import SourceFile
@@ -95,6 +96,10 @@ class Analysed:
     run_directory: Path
     report: Path | None
     source: str
+
+    def __str__(self) -> str:
+        """The answer on one screen."""
+        return screen_of_run(self.findings, self.run_directory, self.report)
 
 
 def analyze(

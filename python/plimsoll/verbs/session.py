@@ -31,6 +31,7 @@ from plimsoll.probes.processes.local_targets import is_local
 from plimsoll.probes.processes.proxy_between import proxy_words
 from plimsoll.probes.processes.variant_processes import BASE_URL, Watched, watched_of_variants
 from plimsoll.report.html import write_html
+from plimsoll.report.screen import screen_of_run
 from plimsoll.report.text import answer_lines
 from plimsoll.runs.reader import RunReader
 from plimsoll.runs.writer import RunFacts, RunWriter
@@ -66,6 +67,10 @@ class Answer:
     def exit_code(self) -> int:
         """What its verb ends with."""
         return EXIT_INTERRUPTED if self.interrupted else exit_code(self.findings[0])
+
+    def __str__(self) -> str:
+        """The answer on one screen."""
+        return screen_of_run(self.findings, self.run_directory, self.report)
 
 
 @dataclass

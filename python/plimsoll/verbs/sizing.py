@@ -22,6 +22,7 @@ from plimsoll.findings.sizing.needs import RESERVE, Wanted, carried_per_level_s,
 from plimsoll.findings.sizing.of_drain import HELD, sizing_facts_of_drain
 from plimsoll.findings.validity.self_diagnosis import damage_words, unread_words
 from plimsoll.report.html import write_html
+from plimsoll.report.screen import screen_of_run
 from plimsoll.runs import directory
 from plimsoll.runs.directory import write_json
 from plimsoll.runs.format.damaged import understood
@@ -57,6 +58,10 @@ class Sized:
     findings: list[dict[str, Any]]
     run_directory: Path
     report: Path
+
+    def __str__(self) -> str:
+        """The answer on one screen."""
+        return screen_of_run(self.findings, self.run_directory, self.report)
 
 
 def size(runs: str | Path | Iterable[str | Path], choices: SizeChoices | None = None) -> Sized:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +10,9 @@ import pytest
 from plimsoll.report.load_line import load_line
 from plimsoll.report.screen import MOST_LINES, screen
 from plimsoll.report.text import WIDTH
+from plimsoll.verbs.analysis import Analysed
+from plimsoll.verbs.session import Answer
+from plimsoll.verbs.sizing import Sized
 
 
 def capacity(**own: Any) -> dict[str, Any]:
@@ -128,6 +132,13 @@ def test_a_table_of_the_main_answer_is_shown_where_it_fits() -> None:
     assert "  20 users  9 ms" in screen([capacity(tables=[table])], None).splitlines()
     wide = table | {"rows": [["10 users", "4 ms" * 40]]}
     assert "10 users" not in screen([capacity(tables=[wide])], None)
+
+
+def test_from_python_an_answer_prints_as_its_screen() -> None:
+    answer = Answer([capacity()], Path("runs/a"), Path("runs/a/report.html"), "finished")
+    assert str(answer) == screen([capacity()], "runs/a/report.html", "plimsoll runs show runs/a --details")
+    assert str(answer) == str(Sized([capacity()], Path("runs/a"), Path("runs/a/report.html")))
+    assert "Report" not in str(Analysed([capacity()], Path("runs/a"), None, "k6.json"))
 
 
 def test_names_cannot_steer_the_terminal_and_no_finding_is_said() -> None:

@@ -6,8 +6,9 @@ import contextlib
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 from plimsoll.cli.run.flags import FlagError
 from plimsoll.cli.run.k6_options import BY_KEY
@@ -29,8 +30,16 @@ _REPLACE_SCENARIOS = ("vus", "duration", "iterations", "stages", "scenarios")
 DEFAULT_FILES = {"json": "-", "csv": "file.csv", "parquet": "samples.parquet"}
 
 
-def checked(flags: Mapping[str, Any], told: Settings) -> tuple[bool, Path | None]:
-    """Whether the summary is left out, and where it is exported to. Raises FlagError for what is not there."""
+@dataclass(frozen=True)
+class Summary:
+    """How the summary is printed, None for not at all, and the file that it is exported to as JSON."""
+
+    mode: Literal["compact", "legacy"] | None
+    export: Path | None
+
+
+def checked(flags: Mapping[str, Any], told: Settings) -> Summary:
+    """What becomes of the summary. Raises FlagError for what is not there."""
     if (flags["script"] is None) == (flags["url"] is None):
         step = "Give a script, plimsoll run script.js, or an address, plimsoll run --url http://…; not both."
         raise FlagError("there is nothing to run" if flags["url"] is None else "a script and --url at once", step)
@@ -61,7 +70,8 @@ def checked(flags: Mapping[str, Any], told: Settings) -> tuple[bool, Path | None
     if export is not None and not export.parent.is_dir():
         place = _origin(told, "summaryExport")
         raise InputError(f"{place} {export}: there is no such folder", "Make it, or correct the path.")
-    return bool(told.above.get("noSummary", told.below.get("noSummary", False))), export
+    is_off = bool(told.above.get("noSummary", told.below.get("noSummary", False)))
+    return Summary(None if is_off else "legacy" if run.get("summaryMode") == "legacy" else "compact", export)
 
 
 def outputs(run: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -262,7 +262,7 @@ OPTIONS: tuple[K6Option, ...] = (
     _run(
         "summaryMode",
         "summary-mode",
-        "compact, legacy (the same here), full or disabled",
+        "compact (default), legacy (one list, as before version 1), full or disabled",
         read=one_of("compact", "full", "legacy", "disabled"),
         metavar="MODE",
     ),

@@ -16,6 +16,7 @@ from plimsoll.listed_names import listed
 from plimsoll.plain_text import plain
 
 if TYPE_CHECKING:
+    from plimsoll.cli.run.checks import Summary
     from plimsoll.cli.run.live_control import RunControl
     from plimsoll.cli.run.settings import Settings
     from plimsoll.cli.run.tally import Tally
@@ -79,7 +80,7 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
     from plimsoll.runs.writer import RunFacts, RunWriter
     from plimsoll.written_files import ready_for_others
 
-    no_summary, export = checked(flags, told)
+    summary = checked(flags, told)
     check_texts(flags, told)
     told.run["secretSource"] = [without_pipe(flag) for flag in told.run.get("secretSource") or ()]
     quiet = bool(told.run.get("quiet"))
@@ -121,7 +122,7 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
                 writer.write_findings([finding] if finding else [])
             except RunDirectoryError:  # the disk is full: what was measured until then is still shown
                 engine.cut()
-                _print_results(engine.result(), redactor, no_summary, None)
+                _print_results(engine.result(), redactor, replace(summary, export=None))
                 raise
             except DeafScript as error:
                 writer.finish("interrupted")
@@ -133,7 +134,7 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
         error = named_by_origin(error, told.origins, config.script)
         error.exit_code = EXIT_OF_SCRIPT[error.end]
         raise error from None
-    unwritten = _print_results(ended, redactor, no_summary, export)
+    unwritten = _print_results(ended, redactor, summary)
     warnings = [
         *unwritten,
         *not_made(finding),
@@ -293,9 +294,7 @@ def _show_progress(snapshot: Snapshot, quiet: bool) -> None:
     print(f"{snapshot.second + 1:5.0f} s  {counts}", end="\r" if live else "\n", file=sys.stderr, flush=True)
 
 
-def _print_results(
-    ended: dict[str, Any], redactor: Redactor, no_summary: bool, summary_export: Path | None
-) -> list[str]:
+def _print_results(ended: dict[str, Any], redactor: Redactor, summary: Summary) -> list[str]:
     """The summary as handleSummary or k6's layout has it, and the file of --summary-export; what of handleSummary's
     could not be written, in words. What handleSummary returned is the script's own and stays as it is."""
     from plimsoll.report.k6_export import summary_export as exported
@@ -304,13 +303,13 @@ def _print_results(
     from plimsoll.runs.directory import json_text
 
     unwritten: list[str] = []
-    if ended["handled"] is not None and not no_summary:
+    if ended["handled"] is not None and summary.mode:
         unwritten = list(_write_handled(ended["handled"]))
-    elif not no_summary:
-        print(summary_text(clean_summary(ended["summary"], redactor)))
-    if summary_export is not None:
+    elif summary.mode:
+        print(summary_text(clean_summary(ended["summary"], redactor), summary.mode))
+    if summary.export is not None:
         text = json_text(exported(clean_summary(ended["summary"], redactor)), indent=2) + "\n"
-        _write(summary_export, text)
+        _write(summary.export, text)
     return unwritten
 
 

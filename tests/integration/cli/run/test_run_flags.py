@@ -151,7 +151,7 @@ def shown(folder: Path, text: str, *flags: str) -> subprocess.CompletedProcess[s
 
 def lines_of(done: subprocess.CompletedProcess[str]) -> dict[str, str]:
     pairs = (line.strip(" ✓✗?").partition("...") for line in done.stdout.splitlines() if ": " in line)
-    return {name: values.lstrip(".: ") for name, _, values in pairs}
+    return {name: " ".join(values.lstrip(".: ").split()) for name, _, values in pairs}
 
 
 def test_the_console_can_write_to_a_file(tmp_path: Path) -> None:

@@ -147,7 +147,9 @@ def shop(cli: Cli, known_server: Callable[..., str]) -> Callable[..., CompletedP
 
 
 def test_no_output_of_a_run_has_a_secret_of_its_inputs(shop, cli: Cli) -> None:
-    done = shop(*OUTPUTS, "--summary-export", "summary.json", "--console-output", "console.log")
+    done = shop(
+        *OUTPUTS, "--summary-export", "summary.json", "--console-output", "console.log", "--summary-mode", "legacy"
+    )
     assert "Traceback" not in done.stderr, done.stderr
     assert told(cli.folder, done) == {}
     assert done.returncode == 0 and "iterations" in done.stdout, done.stderr
