@@ -54,7 +54,7 @@ def screen(findings: Sequence[Mapping[str, Any]], report: str | None, how: str =
     if not findings:
         return "\n".join([NO_FINDING, *_report(report)])
     main, *others = map(view, findings)
-    answer = _Part([_cut(main.answer, ANSWER_LINES, ""), *_reasons(main)], least=2)
+    answer = _Part([_cut(main.question, 1, ""), _cut(main.answer, ANSWER_LINES), *_reasons(main)], least=3)
     line = _Part([[f"  {one}" for one in load_line(findings[0])]])
     table = _Part(_table(main), least=0)
     objectives = _objectives(main.objectives)

@@ -50,6 +50,7 @@ OF_THE_COMMAND = {
     "source": "the study itself",
     "runs": "where the answer goes: --runs of plimsoll study",
     "as_json": "how it is printed: --json of plimsoll study",
+    "details": "how it is printed: --details of plimsoll study",
     "quiet": "how it is printed: --quiet of plimsoll study",
     "resume": "--resume of plimsoll study goes on with what is left",
     "threads": "the generator's machine: --threads of plimsoll study",
@@ -162,6 +163,6 @@ def test_a_flag_and_its_key_have_the_same_bounds(experiment: str) -> None:
 def test_the_page_names_every_flag_that_has_no_key_and_what_stands_for_it() -> None:
     text = PAGE.read_text(encoding="utf-8")
     section = text[text.index("## What a study has elsewhere") :]
-    flags = {"--users-at-1x", "--switch-a", "--switch-b", "--reset", "--runs", "--json", "--quiet", "--resume",
-             "--threads", "--isolate", "--no-awake", "-e", "--seed", "--arrival-process", "--probe"}  # fmt: skip
+    flags = {"--users-at-1x", "--switch-a", "--switch-b", "--reset", "--runs", "--json", "--details", "--quiet",
+             "--resume", "--threads", "--isolate", "--no-awake", "-e", "--seed", "--arrival-process", "--probe"}  # fmt: skip
     assert [flag for flag in sorted(flags) if f"`{flag}`" not in section] == []

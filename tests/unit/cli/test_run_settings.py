@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from plimsoll.cli.run.checks import checked, outputs, plain_url, script_environment
+from plimsoll.cli.run.checks import Summary, checked, outputs, plain_url, script_environment
 from plimsoll.cli.run.flags import FlagError, parse
 from plimsoll.cli.run.k6_options import BY_KEY, OPTIONS, Area
 from plimsoll.cli.run.settings import Settings, overlaid, settings
@@ -145,13 +145,13 @@ def test_what_is_not_there_is_refused_and_not_ignored(argv: list[str], words: st
 
 def test_flags_without_an_effect_on_the_run_are_taken() -> None:
     flags = parse(["-v", "-l", "-a", ":0", "--profiling-enabled", "--compatibility-mode", "base", "-t", "js", "x.js"])
-    assert checked(flags, settings(flags, {})) == (False, None)
+    assert checked(flags, settings(flags, {})) == Summary("compact", None)
 
 
 def test_a_disabled_summary_and_no_thresholds_reach_the_script_s_options() -> None:
     flags = parse(["--summary-mode", "disabled", "--no-thresholds", "script.js"])
     told = settings(flags, {})
-    assert checked(flags, told) == (True, None)
+    assert checked(flags, told) == Summary(None, None)
     assert told.above == {"noSummary": True, "thresholds": {}}
 
 

@@ -31,7 +31,8 @@ def test_the_answer_comes_first_then_line_limit_and_next_step() -> None:
     limited = {"kind": "cpu", "where": "app", "utilisation": 0.97, "evidence": "Its cores were full. More of it."}
     text = screen([capacity(limited_by=limited)], "runs/a/report.html", "plimsoll runs show runs/a --details")
     assert text.splitlines() == [
-        "Carries 168 users.",
+        "How much load does it carry?",
+        "  Carries 168 users.",
         "",
         f"  {'━' * 37}{'┄' * 7}{'╳' * 4}  ━ carried  ┄ not decided  ╳ not carried",
         "  0                                   168    204    users",
@@ -83,7 +84,7 @@ def test_the_gravest_objective_comes_first_and_none_is_lost_silently() -> None:
 
 def test_an_invalid_answer_says_so_and_why() -> None:
     text = screen([capacity(valid=False, invalid_because=["The generator was late by 80 ms."])], None)
-    assert text.splitlines()[1] == "  INVALID: The generator was late by 80 ms."
+    assert text.splitlines()[2] == "  INVALID: The generator was late by 80 ms."
 
 
 def test_other_answers_have_a_line_each_with_their_question() -> None:
@@ -124,7 +125,7 @@ def test_what_is_too_much_gives_way_and_is_counted() -> None:
         "Report: ",
     ):
         assert part in text, part
-    assert text.splitlines()[0].startswith("A sentence that has some words in it, and then some more. A sentence")
+    assert text.splitlines()[1].startswith("  A sentence that has some words in it, and then some more. A sentence")
 
 
 def test_a_table_of_the_main_answer_is_shown_where_it_fits() -> None:
