@@ -164,5 +164,6 @@ def test_the_page_names_every_flag_that_has_no_key_and_what_stands_for_it() -> N
     text = PAGE.read_text(encoding="utf-8")
     section = text[text.index("## What a study has elsewhere") :]
     flags = {"--users-at-1x", "--switch-a", "--switch-b", "--reset", "--runs", "--json", "--details", "--quiet",
-             "--resume", "--threads", "--isolate", "--no-awake", "-e", "--seed", "--arrival-process", "--probe"}  # fmt: skip
+             "--resume", "--threads", "--isolate", "--no-awake", "-e", "--seed", "--arrival-process",
+             "--probe"}  # fmt: skip
     assert [flag for flag in sorted(flags) if f"`{flag}`" not in section] == []
