@@ -26,12 +26,10 @@ _GRAVEST_FIRST = {"failed": 0, "undecided": 1, "unknown": 2}
 
 @dataclass
 class _Part:
-    """Rows of lines, the last of which are left out where there is no room, but for the first `least`; `name` of what
-    is then counted."""
+    """Rows of lines, the last of which are left out where there is no room; `name` of what is then counted."""
 
     rows: list[list[str]]
     name: str = ""
-    least: int = 1
     left_out: int = 0
 
     def shorten(self, most: int) -> None:
@@ -54,19 +52,20 @@ def screen(findings: Sequence[Mapping[str, Any]], report: str | None, how: str =
     if not findings:
         return "\n".join([NO_FINDING, *_report(report)])
     main, *others = map(view, findings)
-    answer = _Part([_cut(main.question, 1, ""), _cut(main.answer, ANSWER_LINES), *_reasons(main)], least=3)
+    answer = _Part([_cut(main.question, 1, ""), _cut(main.answer, ANSWER_LINES), *_reasons(main)])
     line = _Part([[f"  {one}" for one in load_line(findings[0])]])
-    table = _Part(_table(main), least=0)
+    table = _Part(_table(main))
     objectives = _objectives(main.objectives)
     limit = _Part([_cut(text, LIMIT_LINES, lead="Limited by: ") for text in _limit(main)])
     each = ROW_LINES if len(others) <= FEW else 1
-    further = _Part([_cut(_answered(one), each, lead=f"{one.question} ") for one in others], "answer", 0)
+    further = _Part([_cut(_answered(one), each, lead=f"{one.question} ") for one in others], "answer")
     steps = _Part([_cut(text, ROW_LINES, lead="Next: ") for text in _steps(main, others)], "step")
     for part, most in ((objectives, MOST_OBJECTIVES), (further, MOST_OTHERS), (steps, MOST_NEXT)):
         part.shorten(most)
     blocks = [[answer], [line], [table], [objectives, limit], [further], [steps]]
-    for part in (further, table, steps, objectives):
-        while _height(blocks) + END_LINES > MOST_LINES and len(part.rows) > part.least:
+    giving_way = ((steps, 2), (further, 2), (objectives, 3), (table, 0), (steps, 1), (objectives, 1), (further, 0))
+    for part, least in giving_way:
+        while _height(blocks) + END_LINES > MOST_LINES and len(part.rows) > least:
             part.shorten(len(part.rows) - 1)
     told = [[text for part in block for row in part.rows for text in row] for block in blocks]
     notes = len(main.caveats) + sum(len(one.caveats) for one in others)
