@@ -13,12 +13,17 @@ from plimsoll.report.k6_values import MARKS, bytes_text, number, shown, undecide
 
 Mode = Literal["compact", "legacy"]
 LEAST_DOTS = 3
-EXECUTION = ("dropped_iterations", "iteration_duration", "iterations", "vus", "vus_max")
-NETWORK = ("data_received", "data_sent")
-HTTP = ("http_req_duration", "http_req_failed", "http_reqs")
-SECTIONS = (("CUSTOM", None), ("HTTP", HTTP), ("EXECUTION", EXECUTION), ("NETWORK", NETWORK))
+# The first that fits; arrival_lag and the response times, which count from the planned moment, are ours.
+SECTIONS = {
+    "HTTP": re.compile(r"http_reqs|http_req_\w+"),
+    "EXECUTION": re.compile(
+        "dropped_iterations|group_duration|iteration_duration|iteration_response_time|iterations|vus|vus_max|arrival_lag"
+    ),
+    "NETWORK": re.compile("data_received|data_sent"),
+}
+ORDER = ("CUSTOM", *SECTIONS)
 # Parts of a request's time, and of groups: compact summaries leave them out unless a threshold is on them.
-_PARTS = re.compile(r"http_req_(?!duration|failed)\w+|group_duration")
+_PARTS = re.compile(r"http_req_(blocked|connecting|tls_handshaking|sending|waiting|receiving)|group_duration")
 _STATISTIC = re.compile(r"\s*([a-z]+(?:\([\d.]+\))?)")
 
 
@@ -41,7 +46,7 @@ def summary_text(data: Mapping[str, Any], mode: Mode = "compact") -> str:
     metrics = data.get("metrics", {})
     lines = [*_thresholds(metrics, time_unit), "", "  █ TOTAL RESULTS", ""]
     lines += _checks(data.get("root_group", {}), data.get("state", {}).get("testRunDurationMs", 0.0) / 1000)
-    sections = [(title, _rows(metrics, names, time_unit)) for title, names in SECTIONS]
+    sections = [(title, _rows(metrics, title, time_unit)) for title in ORDER]
     told = iter(_aligned([row for _, rows in sections for row in rows]))
     for title, rows in sections:
         if rows:
@@ -103,21 +108,27 @@ def _checks_of(group: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         yield from _checks_of(child)
 
 
-def _rows(metrics: Mapping[str, Any], names: Sequence[str] | None, time_unit: str) -> list[_Row]:
-    """The metrics of a section, each followed by its parts with tags; `names` None: those of no other section."""
-    of_others = {name for _, others in SECTIONS for name in others or ()}
-    plain = [name for name in sorted(metrics) if "{" not in name or name.partition("{")[0] not in metrics]
+def _rows(metrics: Mapping[str, Any], title: str, time_unit: str) -> list[_Row]:
+    """The metrics of a section, each followed by its parts with tags."""
     found = []
-    for name in plain:
-        base = name.partition("{")[0]
-        is_here = base in names if names is not None else base not in of_others and base != "checks"
-        has_threshold = any(metrics[one].get("thresholds") for one in metrics if one.partition("{")[0] == base)
-        if not is_here or (_PARTS.fullmatch(base) and not has_threshold):
+    for name in sorted(metrics):
+        base, brace, _ = name.partition("{")
+        is_part_of_one = bool(brace) and base in metrics
+        if is_part_of_one or _section(base) != title or base == "checks" or not _is_shown(base, metrics):
             continue
         found.append((name, metrics[name]))
         parts = [one for one in sorted(metrics) if one.startswith(f"{name}{{")]
         found += [(f"  {{ {one.partition('{')[2][:-1]} }}", metrics[one]) for one in parts]
     return [_Row(label, _values(metric, time_unit), metric["type"] == "trend") for label, metric in found]
+
+
+def _section(base: str) -> str:
+    return next((title for title, names in SECTIONS.items() if names.fullmatch(base)), "CUSTOM")
+
+
+def _is_shown(base: str, metrics: Mapping[str, Any]) -> bool:
+    has_threshold = any(metric.get("thresholds") for name, metric in metrics.items() if name.partition("{")[0] == base)
+    return has_threshold or not _PARTS.fullmatch(base)
 
 
 def _values(metric: Mapping[str, Any], time_unit: str) -> list[str]:

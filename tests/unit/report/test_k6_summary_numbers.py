@@ -118,7 +118,20 @@ def test_parts_of_a_request_are_shown_where_a_threshold_is_on_them() -> None:
     threshold = {"med<1": {"verdict": "failed", "ok": False, "observed": 20.0}}
     metrics = {**DATA["metrics"], "http_req_waiting": {**DATA["metrics"]["http_req_waiting"], "thresholds": threshold}}
     text = summary_text({**DATA, "metrics": metrics})
+    assert text.index("    HTTP\n") < text.index("    http_req_waiting....") < text.index("    EXECUTION\n")
     assert "    ✗ 'med<1' med=20ms" in text and "    http_req_waiting...............: avg" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "section"),
+    [("http_req_response_time", "HTTP"), ("arrival_lag", "EXECUTION"), ("iteration_response_time", "EXECUTION"),
+     ("http_requests_of_mine", "CUSTOM"), ("my_time{name:a}", "CUSTOM")],
+)  # fmt: skip
+def test_every_metric_has_its_section(name: str, section: str) -> None:
+    """Our own times, which count from the planned moment, were left out as parts of a request's time."""
+    trend = {"type": "trend", "contains": "time", "values": TREND}
+    [title, row] = [line.split() for line in summary_text({"metrics": {name: trend}}).splitlines()[3:]]
+    assert title == [section] and row[0].startswith(name)
 
 
 def test_the_legacy_summary_is_one_list() -> None:

@@ -232,7 +232,7 @@ def test_arrivals_without_a_vu_are_said(cli: Cli, hanging_url: str) -> None:
 
 def test_every_run_keeps_what_its_generator_did(cli: Cli, known_server: Callable[..., str]) -> None:
     script(cli, GET % at_rate(20, "2s"))
-    done = cli("run", "-q", "-e", f"BASE_URL={known_server()}", "script.js")
+    done = cli("run", "-q", "--summary-mode", "legacy", "-e", f"BASE_URL={known_server()}", "script.js")
     for metric in ("iteration_response_time", "http_req_response_time", "arrival_lag", "http_req_blocked"):
         assert metric in done.stdout
     (run,) = cli.runs()
