@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from capacity_goals import USL
 from capacity_scorecard import CASES, search_once
-from simulators import ClosedQueue, OpenQueue, UslUsers
+from simulators import ClosedQueue, OpenQueue, UslUsers, drifting_speeds
 
 from plimsoll.experiments.capacity.experiment import CARRIED_SINCE, run_capacity
 from plimsoll.experiments.capacity.result import CapacitySettings
@@ -50,6 +50,19 @@ def test_a_drifting_host_is_told_from_the_target_where_its_speed_is_probed(drift
     assert sum(map(bool, held)) >= 0.9 * RUNS
     assert sum(map(bool, narrow)) >= 0.8 * RUNS
     assert max(one.load_s for one in found) <= 210, "200 s of load, and the last step's warm-up"
+
+
+def test_where_levels_near_the_border_take_too_long_the_overload_of_a_probe_is_held_for_an_upper_end():
+    """Seen with etcd: 60 s of five minutes unused, and no upper end, as 90% of the capacity was open on a host that
+    became faster. A probe of 2 s had seen an overload above it."""
+    rate, seed = 1500.0, 7
+    source = OpenQueue(2, 2 / rate, seed, rate_per_level_s=1.0, speeds=drifting_speeds("quick", 0.09, seed))
+    settings = CapacitySettings(step_s=10.0, arrivals_per_level_s=1.0, budget_s=150.0, expected_level=150.0)
+    found = run_capacity(source, settings, probes_sampler=source.sample)
+    good, bad = found.bracket.good, found.bracket.bad
+    assert good is not None and bad is not None and 0.85 * rate <= good <= rate <= bad <= 2 * rate
+    assert any(one.kind == "hold" and one.level == bad and one.judgement.verdict == "bad" for one in found.steps)
+    assert found.load_s <= 160.0
 
 
 def test_a_drifting_host_that_is_not_probed_leaves_steps_undecided_rather_than_misjudged():

@@ -120,6 +120,7 @@ class _OpenSearch:
             held = self._narrow(held)
             contradicted = self._carries_old_end() or self.confirming.confirm() or self._is_quicker()
             contradicted = contradicted or self._carries_old_end()
+        self._hold_overload()
         if not self.result.reason:
             self.known.kept_s = 0.0
             left_s = self.known.left_s()
@@ -178,8 +179,22 @@ class _OpenSearch:
                 break
             held += 1
             self._hold(proposal.level)
+        self._hold_overload()
         self.known.kept_s = self._kept_back_s()
         return held
+
+    def _hold_overload(self) -> None:
+        """Hold the lowest level that a probe alone saw overloaded, where nothing that was held is too much. A level
+        near the border takes more time than there is; this one told itself within a probe. Without it there is no
+        upper end, and no step that shows what stops the target."""
+        bounds = self.result.bracket
+        if bounds.bad is not None or self.result.reason or self.known.left_s() < self.known.step_cost_s():
+            return
+        probes = [one for one in self.holder.records if one.kind == "probe" and one.judgement.verdict == "bad"]
+        levels = [one.level for one in probes if not one.judgement.capped and one.level > (bounds.good or 0.0)]
+        held = {one.level for one in self.holder.records if one.kind == "hold"}
+        if levels and min(levels) not in held:
+            self._hold(min(levels))
 
     def _kept_back_s(self) -> float:
         return self._expected.kept_back_s(self.result.bracket.bad, self.known.telling_step_s)
