@@ -232,7 +232,10 @@ def _answers(run: StoredRun, details: bool) -> str:
     except RunDirectoryError as error:
         return f"  {plain(error)}"
     if not words and run.experiment != "run":
-        return f"  {plain(run.answer)}"
+        answer = (
+            plain(run.answer) or f"No answer is here: `plimsoll analyze {plain(run.path)}` judges what was measured."
+        )
+        return f"  {answer}"
     return words
 
 

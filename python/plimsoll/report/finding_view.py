@@ -143,9 +143,9 @@ def view(finding: Mapping[str, Any], unit: str = "users") -> FindingView:
         reasons=_reasons(finding),
         decided=[
             *_expected_row(finding),
-            *(one.row for one in objectives),
             *_limit_row(limited),
             *_generator_row(finding),
+            *(one.row for one in objectives),
         ],
         next_steps=_texts(finding.get("next")),
         gauge=_gauge(finding),
@@ -215,8 +215,10 @@ def _generator_row(finding: Mapping[str, Any]) -> Iterable[DecidedRow]:
     """Whether the generator, or its host, spoilt it."""
     generator = section(finding, "generator")
     if isinstance(generator.get("healthy"), bool):
-        key, badge = ("good", "✓ healthy") if generator["healthy"] else ("bad", "✗ not healthy")
-        yield DecidedRow("load generator", key, badge, str(generator.get("words") or ""))
+        bad = "✗ it was a limit" if generator.get("limits") else "✗ its host was disturbed"
+        key, badge = ("good", "✓ healthy") if generator["healthy"] else ("bad", bad)
+        reasons = " ".join(_texts(generator.get("reasons")))
+        yield DecidedRow("load generator", key, badge, reasons or str(generator.get("words") or ""))
 
 
 def _caveats(finding: Mapping[str, Any]) -> list[str]:

@@ -21,7 +21,10 @@ _BEYOND = 1.08  # the scale ends so far beyond the highest level, so that someth
 
 
 def load_line(finding: Mapping[str, Any]) -> list[str]:
-    """Three lines; none where the finding has no level that was carried or not."""
+    """Three lines; none where the finding has no level that was carried or not. In results of other tools nobody judged
+    whether a level was carried, only where throughput flattens."""
+    if finding.get("experiment") == "analyze":
+        return []
     capacity = section(finding, "capacity")
     good, bad = (capacity.get(key) if is_number(capacity.get(key)) else None for key in ("good", "bad"))
     if bad is None and good is not None and finding.get("steps"):

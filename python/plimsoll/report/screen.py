@@ -18,6 +18,7 @@ from plimsoll.report.text import NO_FINDING, WIDTH, clean, wrapped
 
 MOST_LINES, END_LINES = 25, 2  # the last two: what more there is, and the report's path
 ANSWER_LINES, LIMIT_LINES, ROW_LINES = 6, 3, 2
+MOST_NAME = 41
 FEW = 2  # rows of one kind of which each may take ROW_LINES
 MOST_OBJECTIVES, MOST_OTHERS, MOST_NEXT, MOST_TABLE_ROWS = 4, 5, 3, 6
 _SENTENCE_END = re.compile(r"(?<=[.!?]) +(?=[A-Z0-9])")
@@ -76,8 +77,9 @@ def screen(findings: Sequence[Mapping[str, Any]], report: str | None, how: str =
 
 
 def screen_of_run(findings: Sequence[Mapping[str, Any]], run: Path, report: Path | None) -> str:
-    """The screen of a run, which names what prints the rest of it."""
-    return screen(findings, None if report is None else str(report), f"plimsoll runs show {clean(str(run))} --details")
+    """The screen of a run, which names what prints the rest of it: a run in runs/ by the end of its name."""
+    name = run.name.rpartition("-")[2] if run.parent == Path("runs") else str(run)
+    return screen(findings, None if report is None else str(report), f"plimsoll runs show {clean(name)} --details")
 
 
 def _height(blocks: Iterable[Sequence[_Part]]) -> int:
@@ -90,7 +92,7 @@ def _reasons(main: FindingView) -> list[list[str]]:
     if main.valid or main.unanswered:
         return []
     what = f" for {main.invalid_for}" if main.invalid_for else ""
-    because = main.caveats[0] if main.caveats else "the target alone did not make this result."
+    because = main.reasons[0] if main.reasons else "the target alone did not make this result."
     return [_cut(because, LIMIT_LINES, lead=f"INVALID{what}: ")]
 
 
@@ -98,7 +100,14 @@ def _objectives(found: Sequence[ObjectiveLine]) -> _Part:
     """The gravest first."""
     ordered = sorted(found, key=lambda one: _GRAVEST_FIRST.get(one.verdict, 3))
     most = ROW_LINES if len(ordered) <= FEW else 1
-    return _Part([_cut(one.met_up_to, most, lead=f"{one.operation} {one.objective}: ") for one in ordered], "objective")
+    leads = [f"{_middle_out(one.operation)} {one.objective}: " for one in ordered]
+    return _Part([_cut(one.met_up_to, most, lead=lead) for one, lead in zip(ordered, leads, strict=True)], "objective")
+
+
+def _middle_out(name: str) -> str:
+    """A long name without its middle: its end tells it from its neighbours."""
+    half = (MOST_NAME - 1) // 2
+    return name if len(name) <= MOST_NAME else f"{name[:half]}…{name[-half:]}"
 
 
 def _limit(main: FindingView) -> list[str]:

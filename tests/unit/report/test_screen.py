@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from plimsoll.report.load_line import load_line
-from plimsoll.report.screen import MOST_LINES, screen
+from plimsoll.report.screen import MOST_LINES, screen, screen_of_run
 from plimsoll.report.text import WIDTH
 from plimsoll.verbs.analysis import Analysed
 from plimsoll.verbs.session import Answer
@@ -82,6 +82,27 @@ def test_the_gravest_objective_comes_first_and_none_is_lost_silently() -> None:
     assert "2 more objectives" in text
 
 
+def test_a_long_name_leaves_room_for_the_verdict() -> None:
+    """Seen: four lines that said "GET …" and nothing of the objective."""
+    name = "GET http://a-host.example/" + "folder/" * 20
+    found = [objective("p95<5ms", "failed") | {"operation": f"{name}{place}"} for place in range(5)]
+    told = [line for line in screen([capacity(objectives=found)], None).splitlines() if "GET http" in line]
+    assert len(told) == 4 and all(f"folder/{place} p95 < 5 ms: ✗ failed" in line for place, line in enumerate(told))
+
+
+def test_results_of_other_tools_have_no_load_line() -> None:
+    """Nobody judged whether a level was carried: "still rises at 12" stood above a line that ended at 2."""
+    assert load_line(capacity(experiment="analyze")) == []
+
+
+def test_a_run_in_runs_is_named_by_the_end_of_its_name() -> None:
+    text = screen_of_run([capacity()], Path("runs/20261129-095101-capacity-23c8"), None)
+    assert text.endswith(": plimsoll runs show 23c8 --details.")
+    assert "show elsewhere/20261129-095101-capacity-23c8 " in screen_of_run(
+        [capacity()], Path("elsewhere/20261129-095101-capacity-23c8"), None
+    )
+
+
 def test_an_invalid_answer_says_so_and_why() -> None:
     text = screen([capacity(valid=False, invalid_because=["The generator was late by 80 ms."])], None)
     assert text.splitlines()[2] == "  INVALID: The generator was late by 80 ms."
@@ -137,7 +158,7 @@ def test_a_table_of_the_main_answer_is_shown_where_it_fits() -> None:
 
 def test_from_python_an_answer_prints_as_its_screen() -> None:
     answer = Answer([capacity()], Path("runs/a"), Path("runs/a/report.html"), "finished")
-    assert str(answer) == screen([capacity()], "runs/a/report.html", "plimsoll runs show runs/a --details")
+    assert str(answer) == screen([capacity()], "runs/a/report.html", "plimsoll runs show a --details")
     assert str(answer) == str(Sized([capacity()], Path("runs/a"), Path("runs/a/report.html")))
     assert "Report" not in str(Analysed([capacity()], Path("runs/a"), None, "k6.json"))
 

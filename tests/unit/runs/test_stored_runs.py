@@ -91,6 +91,8 @@ ITERATIONS = {"iterations": {"values": {"count": 40.0, "rate": 19.73}}}
          "16 requests, 8/s, 100% failed, p95 2 ms."),
         (ITERATIONS | {"checks": {"values": {"rate": 0.25}}},
          "40 iterations, 19.7/s, no requests, 75% of the checks failed."),
+        (ITERATIONS | {"checks": {"values": {"rate": 0.0, "passes": 0, "fails": 0}}},
+         "40 iterations, 19.7/s, no requests."),
         (ITERATIONS | {"vus": {"thresholds": {"value>0": {"ok": True, "verdict": "passed"}}}},
          "40 iterations, 19.7/s, no requests, no threshold failed."),
         ({}, ""),

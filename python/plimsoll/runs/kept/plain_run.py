@@ -23,9 +23,10 @@ def words_of_summary(summary: Mapping[str, Any], threw: int = 0) -> str:
             f"{'all' if threw >= iterations else f'{threw:,} of {count_words(iterations)}'} iterations ended with an "
             "exception"
         )
-    failed_checks = _value(summary, "checks", "rate")
-    if parts and failed_checks is not None:
-        parts.append(f"{share_words(1 - failed_checks)} of the checks failed")
+    share_passed = _value(summary, "checks", "rate")
+    counts = [_value(summary, "checks", key) for key in ("passes", "fails")]
+    if parts and share_passed is not None and counts != [0, 0]:  # a rate of none is 0
+        parts.append(f"{share_words(1 - share_passed)} of the checks failed")
     parts += _thresholds(summary)
     return f"{', '.join(parts)}." if parts else ""
 
