@@ -44,6 +44,8 @@ HANDLED = {
 }
 
 
+FEW_MET = 3
+_GRAVITY = {"failed": 0, "undecided": 1, "unknown": 2}
 ALL, LIMITED_BY = "all requests", "Limited by"
 
 
@@ -145,7 +147,7 @@ def view(finding: Mapping[str, Any], unit: str = "users") -> FindingView:
             *_expected_row(finding),
             *_limit_row(limited),
             *_generator_row(finding),
-            *(one.row for one in objectives),
+            *_objective_rows(objectives),
         ],
         next_steps=_texts(finding.get("next")),
         gauge=_gauge(finding),
@@ -197,6 +199,22 @@ def _expected_row(finding: Mapping[str, Any]) -> Iterable[DecidedRow]:
             badge,
             room and f"It carries {room}.",
         )
+
+
+def _objective_rows(objectives: Sequence[ObjectiveLine]) -> Iterable[DecidedRow]:
+    """The gravest first; of those that are met few have a row of their own."""
+    ordered = gravest_first(objectives)
+    met = [one for one in ordered if one.verdict == "met"]
+    folded = met[FEW_MET:] if len(met) > FEW_MET + 1 else []
+    yield from (one.row for one in ordered if one not in folded)
+    if folded:
+        subjects = "; ".join(one.row.subject for one in folded)
+        yield DecidedRow(f"{len(folded)} other objectives", "met", wording.verdict("met"), subjects)
+
+
+def gravest_first(objectives: Iterable[ObjectiveLine]) -> list[ObjectiveLine]:
+    """Failed, undecided and unknown before those that are met."""
+    return sorted(objectives, key=lambda one: _GRAVITY.get(one.verdict, len(_GRAVITY)))
 
 
 def _limit_row(limited: Mapping[str, Any]) -> Iterable[DecidedRow]:

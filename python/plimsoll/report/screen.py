@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from plimsoll.report.finding_view import LIMITED_BY, FindingView, ObjectiveLine, view
+from plimsoll.report.finding_view import LIMITED_BY, FindingView, ObjectiveLine, gravest_first, view
 from plimsoll.report.load_line import load_line
 from plimsoll.report.text import NO_FINDING, WIDTH, clean, wrapped
 
@@ -22,7 +22,6 @@ MOST_NAME = 41
 FEW = 2  # rows of one kind of which each may take ROW_LINES
 MOST_OBJECTIVES, MOST_OTHERS, MOST_NEXT, MOST_TABLE_ROWS = 4, 5, 3, 6
 _SENTENCE_END = re.compile(r"(?<=[.!?]) +(?=[A-Z0-9])")
-_GRAVEST_FIRST = {"failed": 0, "undecided": 1, "unknown": 2}
 
 
 @dataclass
@@ -98,7 +97,7 @@ def _reasons(main: FindingView) -> list[list[str]]:
 
 def _objectives(found: Sequence[ObjectiveLine]) -> _Part:
     """The gravest first."""
-    ordered = sorted(found, key=lambda one: _GRAVEST_FIRST.get(one.verdict, 3))
+    ordered = gravest_first(found)
     most = ROW_LINES if len(ordered) <= FEW else 1
     leads = [f"{_middle_out(one.operation)} {one.objective}: " for one in ordered]
     return _Part([_cut(one.met_up_to, most, lead=lead) for one, lead in zip(ordered, leads, strict=True)], "objective")

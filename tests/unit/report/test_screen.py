@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from plimsoll.report.finding_view import view
 from plimsoll.report.load_line import load_line
 from plimsoll.report.screen import MOST_LINES, screen, screen_of_run
 from plimsoll.report.text import WIDTH
@@ -80,6 +81,21 @@ def test_the_gravest_objective_comes_first_and_none_is_lost_silently() -> None:
     told = [line for line in text.splitlines() if line.startswith("  search ")]
     assert "error_rate" in told[0] and "✗ failed" in told[0] and len(told) == 4
     assert "2 more objectives" in text
+
+
+def test_the_report_begins_with_what_was_decided_and_folds_what_is_met() -> None:
+    found = [objective(f"p{place}<=40ms", "met") for place in range(50, 57)] + [objective("p99<=40ms", "undecided")]
+    generator = {"healthy": False, "limits": [], "reasons": ["Others used 1.9 of 2 cores."], "words": "On one host."}
+    headroom = {"expected_users": 60, "carries": True, "ratio": 1.8}
+    rows = view(capacity(objectives=found, generator=generator, headroom=headroom)).decided
+    told = [(row.subject, row.badge) for row in rows]
+    assert told[:3] == [
+        ("expected load, 60 users", "✓ carried"),
+        ("load generator", "✗ its host was disturbed"),
+        ("search: p99 ≤ 40 ms", "undecided"),
+    ]
+    assert rows[1].words == "Others used 1.9 of 2 cores." and rows[0].words == "It carries 180% more than expected."
+    assert told[-1] == ("4 other objectives", "✓ met") and rows[-1].words.count("search: p5") == 4 and len(rows) == 7
 
 
 def test_a_long_name_leaves_room_for_the_verdict() -> None:
