@@ -74,6 +74,12 @@ def test_a_list_says_how_a_plain_run_ended_and_what_it_did(
     assert told.rstrip("2").strip() in shown
 
 
+def test_a_run_without_an_answer_says_how_to_get_one(tmp_path: Path) -> None:
+    """Seen: two empty lines of a run that was killed."""
+    RunWriter.create(tmp_path, RunFacts("capacity"), tables=False, redactor=Redactor())
+    assert "`plimsoll analyze " in plimsoll("show", "latest", root=tmp_path).output
+
+
 def test_a_search_lists_what_has_the_words(tmp_path: Path) -> None:
     one, two = made(tmp_path, 1e9, "Carries 57 users."), made(tmp_path, 1e9 + 9)
     done = plimsoll("search", "57", "users", root=tmp_path)
