@@ -107,7 +107,7 @@ class FindingView:
     unanswered: bool
     experiment: str
     facts: list[tuple[str, str]]
-    evidence: list[str]
+    rests_on: list[str]
     objectives: list[ObjectiveLine]
     caveats: list[str]
     next_steps: list[str]
@@ -117,7 +117,18 @@ class FindingView:
     invalid_for: str = ""
     reasons: list[str] = field(default_factory=list)
     decided: list[DecidedRow] = field(default_factory=list)
-    limit_words: str = ""
+    limited_by: str = ""
+    limit_evidence: list[str] = field(default_factory=list)
+
+    @property
+    def evidence(self) -> list[str]:
+        """Of the limit, then of the answer."""
+        return [*self.limit_evidence, *self.rests_on]
+
+    @property
+    def limit_words(self) -> str:
+        """Why that stops it, without the "cannot tell" that `limited_by` says."""
+        return _why(self.limit_evidence)
 
 
 def view(finding: Mapping[str, Any], unit: str = "users") -> FindingView:
@@ -126,7 +137,7 @@ def view(finding: Mapping[str, Any], unit: str = "users") -> FindingView:
     unit = wording.unit_words(named, unit)
     unanswered = _is_unanswered(finding)
     limited = {} if unanswered else section(finding, "limited_by")
-    of_limit = limited.get("evidence")
+    limited_by, limit_evidence = _limited_by(limited), _texts(limited.get("evidence"))
     objectives = [
         _objective_line(entry, unit) for entry in finding.get("objectives") or () if isinstance(entry, Mapping)
     ]
@@ -138,14 +149,15 @@ def view(finding: Mapping[str, Any], unit: str = "users") -> FindingView:
         unanswered=unanswered,
         experiment=str(finding.get("experiment") or ""),
         facts=[*_told_facts(finding), *_capacity_facts(finding, unit), *_limit_facts(limited), *_other_facts(finding)],
-        limit_words=" ".join(_texts(of_limit)),
-        evidence=[*_texts(of_limit), *_evidence_words(finding.get("evidence"))],
+        limited_by=limited_by,
+        limit_evidence=limit_evidence,
+        rests_on=_evidence_words(finding.get("evidence")),
         objectives=objectives,
         caveats=_caveats(finding),
         reasons=_reasons(finding),
         decided=[
             *_expected_row(finding),
-            *_limit_row(limited),
+            *_limit_row(limited_by, _why(limit_evidence)),
             *_generator_row(finding),
             *_objective_rows(objectives),
         ],
@@ -217,16 +229,13 @@ def gravest_first(objectives: Iterable[ObjectiveLine]) -> list[ObjectiveLine]:
     return sorted(objectives, key=lambda one: _GRAVITY.get(one.verdict, len(_GRAVITY)))
 
 
-def _limit_row(limited: Mapping[str, Any]) -> Iterable[DecidedRow]:
-    for label, value in _limit_facts(limited):
-        if label == LIMITED_BY:
-            yield DecidedRow("what stops it", "unknown", value, _without_cannot(limited))
+def _limit_row(limited_by: str, why: str) -> Iterable[DecidedRow]:
+    if limited_by:
+        yield DecidedRow("what stops it", "unknown", limited_by, f"{why[:1].upper()}{why[1:]}")
 
 
-def _without_cannot(limited: Mapping[str, Any]) -> str:
-    """Why, where "cannot tell" is said beside it."""
-    why = " ".join(_texts(limited.get("evidence"))).removeprefix("Cannot tell: ")
-    return f"{why[:1].upper()}{why[1:]}"
+def _why(limit_evidence: Iterable[str]) -> str:
+    return " ".join(limit_evidence).removeprefix("Cannot tell: ")
 
 
 def _generator_row(finding: Mapping[str, Any]) -> Iterable[DecidedRow]:
@@ -301,6 +310,11 @@ def _knee_words(capacity: Mapping[str, Any], unit: str) -> str:
 
 # Of the others it is 1, or a share of something else, which the evidence tells.
 _WITH_UTILISATION = ("cpu", "cpu_quota", "disk", "memory", "memory_limit", "tasks_limit", "open_files_limit", "pool")
+
+
+def _limited_by(limited: Mapping[str, Any]) -> str:
+    """What stops it, in words; empty where the finding asks no such thing."""
+    return next((value for _, value in _limit_facts(limited)), "")
 
 
 def _limit_facts(limited: Mapping[str, Any]) -> Iterable[tuple[str, str]]:

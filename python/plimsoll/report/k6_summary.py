@@ -46,9 +46,9 @@ def summary_text(data: Mapping[str, Any], mode: Mode = "compact") -> str:
     metrics = data.get("metrics", {})
     lines = [*_thresholds(metrics, time_unit), "", "  █ TOTAL RESULTS", ""]
     lines += _checks(data.get("root_group", {}), data.get("state", {}).get("testRunDurationMs", 0.0) / 1000)
-    sections = [(title, _rows(metrics, title, time_unit)) for title in ORDER]
-    told = iter(_aligned([row for _, rows in sections for row in rows]))
-    for title, rows in sections:
+    sections = _sections(metrics, time_unit)
+    told = iter(_aligned([row for rows in sections.values() for row in rows]))
+    for title, rows in sections.items():
         if rows:
             lines += [f"    {title}", *islice(told, len(rows)), ""]
     return "\n".join([*lines, *undecided_lines(metrics)]).rstrip("\n")
@@ -108,27 +108,22 @@ def _checks_of(group: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         yield from _checks_of(child)
 
 
-def _rows(metrics: Mapping[str, Any], title: str, time_unit: str) -> list[_Row]:
-    """The metrics of a section, each followed by its parts with tags."""
-    found = []
+def _sections(metrics: Mapping[str, Any], time_unit: str) -> dict[str, list[_Row]]:
+    """Title to rows: each metric, followed by its parts with tags."""
+    by_base: dict[str, list[str]] = {}
     for name in sorted(metrics):
-        base, brace, _ = name.partition("{")
-        is_part_of_one = bool(brace) and base in metrics
-        if is_part_of_one or _section(base) != title or base == "checks" or not _is_shown(base, metrics):
+        by_base.setdefault(name.partition("{")[0], []).append(name)
+    found: dict[str, list[_Row]] = {title: [] for title in ORDER}
+    for base, names in by_base.items():
+        has_threshold = any(metrics[name].get("thresholds") for name in names)
+        if base == "checks" or (_PARTS.fullmatch(base) and not has_threshold):
             continue
-        found.append((name, metrics[name]))
-        parts = [one for one in sorted(metrics) if one.startswith(f"{name}{{")]
-        found += [(f"  {{ {one.partition('{')[2][:-1]} }}", metrics[one]) for one in parts]
-    return [_Row(label, _values(metric, time_unit), metric["type"] == "trend") for label, metric in found]
-
-
-def _section(base: str) -> str:
-    return next((title for title, names in SECTIONS.items() if names.fullmatch(base)), "CUSTOM")
-
-
-def _is_shown(base: str, metrics: Mapping[str, Any]) -> bool:
-    has_threshold = any(metric.get("thresholds") for name, metric in metrics.items() if name.partition("{")[0] == base)
-    return has_threshold or not _PARTS.fullmatch(base)
+        title = next((title for title, known in SECTIONS.items() if known.fullmatch(base)), "CUSTOM")
+        for name in names:
+            is_part = name != base and base in metrics
+            label = f"  {{ {name.partition('{')[2][:-1]} }}" if is_part else name
+            found[title].append(_Row(label, _values(metrics[name], time_unit), metrics[name]["type"] == "trend"))
+    return found
 
 
 def _values(metric: Mapping[str, Any], time_unit: str) -> list[str]:

@@ -34,7 +34,10 @@ def load_line(finding: Mapping[str, Any]) -> list[str]:
         return []
     marks = dict(_marks(finding))
     top = _BEYOND * max(level for level in (good, bad, *(level for level, _ in marks.values())) if level)
-    at = lambda level: min(BAR - 1, round(level / top * BAR))  # noqa: E731
+
+    def at(level: float) -> int:
+        return min(BAR - 1, round(level / top * BAR))
+
     carried, not_carried = at(good or 0), BAR if bad is None else at(bad)
     bar = CARRIED * carried + OPEN * (not_carried - carried) + NOT_CARRIED * (BAR - not_carried)
     signs = ((CARRIED, "carried"), (OPEN, "not decided"), (NOT_CARRIED, "not carried"))

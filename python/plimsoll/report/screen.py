@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from plimsoll.report.finding_view import LIMITED_BY, FindingView, ObjectiveLine, gravest_first, view
+from plimsoll.report.finding_view import FindingView, ObjectiveLine, gravest_first, view
 from plimsoll.report.load_line import load_line
-from plimsoll.report.text import NO_FINDING, WIDTH, clean, wrapped
+from plimsoll.report.text import NO_FINDING, WIDTH, clean, row_lines, wrapped
 
 MOST_LINES, END_LINES = 25, 2  # the last two: what more there is, and the report's path
 ANSWER_LINES, LIMIT_LINES, ROW_LINES = 6, 3, 2
@@ -111,11 +111,9 @@ def _middle_out(name: str) -> str:
 
 def _limit(main: FindingView) -> list[str]:
     """What stops it, and the first sentence of why."""
-    value = next((value for label, value in main.facts if label == LIMITED_BY), None)
-    if value is None:
+    if not main.limited_by:
         return []
-    why = main.limit_words.removeprefix("Cannot tell: ")
-    return [": ".join(filter(None, (value, _SENTENCE_END.split(why)[0])))]
+    return [": ".join(filter(None, (main.limited_by, _SENTENCE_END.split(main.limit_words)[0])))]
 
 
 def _answered(one: FindingView) -> str:
@@ -133,10 +131,8 @@ def _table(main: FindingView) -> list[list[str]]:
         return []
     table = main.tables[0]
     rows = [[clean(cell) for cell in row] for row in [table.columns, *table.rows[:MOST_TABLE_ROWS]]]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    if sum(widths) + 2 * len(widths) > WIDTH:
-        return []
-    return [[f"  {'  '.join(map(str.ljust, row, widths))}".rstrip()] for row in rows]
+    lines = row_lines(rows)
+    return [[line] for line in lines] if max(map(len, lines)) <= WIDTH else []
 
 
 def _count(count: int, name: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from plimsoll.report.finding_view import FindingView, view
@@ -32,10 +32,14 @@ def table_lines(findings: Iterable[Mapping[str, Any]]) -> str:
     lines = []
     for table in (table for finding in findings for table in view(finding).tables):
         rows = [[clean(cell) for cell in row] for row in [table.columns, *table.rows]]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines += ["", clean(table.title), *wrapped(table.note, "  ")]
-        lines += [f"  {'  '.join(map(str.ljust, row, widths))}".rstrip() for row in rows]
+        lines += ["", clean(table.title), *wrapped(table.note, "  "), *row_lines(rows)]
     return "\n".join(lines)
+
+
+def row_lines(rows: Sequence[Sequence[str]]) -> list[str]:
+    """A line for each row, one column as wide as its widest cell."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [f"  {'  '.join(map(str.ljust, row, widths))}".rstrip() for row in rows]
 
 
 def _lines(item: FindingView) -> list[str]:

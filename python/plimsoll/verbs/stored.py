@@ -34,15 +34,7 @@ def find_run(name: str | Path, root: str | Path = RUNS) -> StoredRun:
     path = Path(name)
     if str(name) != "latest" and (catalogue.is_run(path) or path.is_symlink() or len(path.parts) > 1):
         return catalogue.stored_run(path)
-    runs = stored_runs(root)
-    found = runs[:1] if str(name) == "latest" else [one for one in runs if one.path.name.endswith(str(name))]
-    exact = [one for one in found if one.path.name == str(name)]
-    if len(exact or found) == 1:
-        return (exact or found)[0]
-    if found:
-        names = ", ".join(one.path.name for one in found[:5])
-        raise InputError(f"{len(found)} runs in {root} end with {name}: {names}", "Give more of the name.")
-    raise InputError(f"there is no run {name} in {root}", "`plimsoll runs list` shows those that are there.")
+    return _only(_ending_with(name, root), name, root)
 
 
 def named_run(name: str | Path, root: str | Path = RUNS) -> Path:
@@ -51,8 +43,24 @@ def named_run(name: str | Path, root: str | Path = RUNS) -> Path:
     path = Path(name)
     if os.path.lexists(path) or len(path.parts) != 1 or not Path(root).is_dir():
         return path
-    is_one = str(name) == "latest" or any(one.path.name.endswith(str(name)) for one in stored_runs(root))
-    return find_run(name, root).path if is_one else path
+    found = _ending_with(name, root)
+    return _only(found, name, root).path if found or str(name) == "latest" else path
+
+
+def _ending_with(name: str | Path, root: str | Path) -> list[StoredRun]:
+    runs = stored_runs(root)
+    return runs[:1] if str(name) == "latest" else [one for one in runs if one.path.name.endswith(str(name))]
+
+
+def _only(found: list[StoredRun], name: str | Path, root: str | Path) -> StoredRun:
+    """The one of that very name, or the only one that ends so."""
+    exact = [one for one in found if one.path.name == str(name)]
+    if len(exact or found) == 1:
+        return (exact or found)[0]
+    if found:
+        names = ", ".join(one.path.name for one in found[:5])
+        raise InputError(f"{len(found)} runs in {root} end with {name}: {names}", "Give more of the name.")
+    raise InputError(f"there is no run {name} in {root}", "`plimsoll runs list` shows those that are there.")
 
 
 def search_runs(words: Iterable[str], root: str | Path = RUNS) -> list[StoredRun]:
