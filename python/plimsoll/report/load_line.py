@@ -49,7 +49,7 @@ def load_line(finding: Mapping[str, Any]) -> list[str]:
         (_placed((max(0, at(level) - 1), sign) for sign, (level, _) in marks.items()), _mark_words(marks)),
         (_placed([(0, "0"), *levels]), unit),
     ]
-    return [f"{drawn:<{BAR + GAP}}{words}".rstrip() for drawn, words in lines if drawn.strip()]
+    return [f"{drawn:<{BAR + GAP - 1}} {words}".rstrip() for drawn, words in lines if drawn.strip()]
 
 
 def _marks(finding: Mapping[str, Any]) -> Iterable[tuple[str, tuple[float, str]]]:

@@ -70,6 +70,11 @@ def test_a_line_shows_what_is_known(good: float | None, bad: float | None, signs
         assert set(signs) <= set(drawn) <= {"━", "┄", "╳"}
 
 
+def test_levels_that_lie_close_keep_a_space_before_their_unit() -> None:
+    """Seen at the end of the demo: "42,774 47,369users"."""
+    assert load_line(capacity(capacity={"good": 42_774, "bad": 47_369, "unit": "users"}))[-1].endswith("47,369 users")
+
+
 def test_a_declared_load_is_marked_where_no_users_are_expected() -> None:
     [_, marks, levels] = load_line(capacity(capacity={"good": 2, "bad": 2.2, "unit": "multiple"}))
     assert "▲ declared load" in marks and levels.endswith("× declared load")
