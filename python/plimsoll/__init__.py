@@ -6,10 +6,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from plimsoll.drafts.draft import Draft
     from plimsoll.plans.load import Choices
     from plimsoll.plans.requests import CompareRequest, DecomposeRequest, SweepRequest, TrialChoices
     from plimsoll.verbs.analysis import Analysed, AnalysisChoices, analyze
     from plimsoll.verbs.capacity import capacity, verify
+    from plimsoll.verbs.drafting import new
     from plimsoll.verbs.listeners import Listeners
     from plimsoll.verbs.long_runs import drain, grow, hold
     from plimsoll.verbs.session import Answer
@@ -34,6 +36,7 @@ __all__ = [
     "Choices",
     "CompareRequest",
     "DecomposeRequest",
+    "Draft",
     "Listeners",
     "SizeChoices",
     "Sized",
@@ -54,6 +57,7 @@ __all__ = [
     "hold",
     "import_run",
     "keep_run",
+    "new",
     "prune_runs",
     "run_studies",
     "run_study",
@@ -64,10 +68,12 @@ __all__ = [
     "verify",
 ]
 _HOMES = {
+    "drafts.draft": ("Draft",),
     "plans.load": ("Choices",),
     "plans.requests": ("CompareRequest", "DecomposeRequest", "SweepRequest", "TrialChoices"),
     "verbs.analysis": ("Analysed", "AnalysisChoices", "analyze"),
     "verbs.capacity": ("capacity", "verify"),
+    "verbs.drafting": ("new",),
     "verbs.listeners": ("Listeners",),
     "verbs.long_runs": ("drain", "grow", "hold"),
     "verbs.session": ("Answer",),

@@ -19,6 +19,7 @@ from plimsoll.cli.grow import grow
 from plimsoll.cli.hold import hold
 from plimsoll.cli.lab import lab
 from plimsoll.cli.messages import EXIT_INTERRUPTED, say
+from plimsoll.cli.new import new
 from plimsoll.cli.report import report, schema
 from plimsoll.cli.runs import app as runs
 from plimsoll.cli.size import size
@@ -91,6 +92,7 @@ def run(context: typer.Context) -> None:
 
 
 app.command()(control)
+app.command()(new)
 app.command()(capacity)
 app.command()(study)
 app.command()(analyze)

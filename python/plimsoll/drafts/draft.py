@@ -1,0 +1,78 @@
+"""What `plimsoll new` found and wrote, as data."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from plimsoll.drafts.sessions import Activity
+
+
+@dataclass(frozen=True)
+class DraftOperation:
+    """One operation of the script. `rows` are the values that its requests are drawn from, each a value for every
+    parameter of the template, and under "query" the query with its question mark; without parameters there are none.
+    Shares are of 1; None where the source does not know."""
+
+    name: str
+    exec: str
+    method: str
+    template: str
+    per_user_hour: float
+    rows: tuple[dict[str, str], ...] = ()
+    fixed_query: str = ""
+    requests: int | None = None
+    share: float | None = None
+    time_share: float | None = None
+    session_share: float | None = None
+    failed_share: float | None = None
+    p95_ms: float | None = None
+
+    @property
+    def request(self) -> str:
+        """The tag `name` of its requests: GET /issues/{id}."""
+        return f"{self.method} {self.template}"
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Requests that the script does not make: `kind` groups them, `reason` is for people."""
+
+    kind: str
+    request: str
+    requests: int
+    reason: str
+    per_user_hour: float | None = None
+
+
+@dataclass(frozen=True)
+class Draft:
+    """All of it. `head` says what was read, `notes` what to know before the load is put on, `asked` the paths that a
+    running service was asked for, each with the status of its answer (0: none)."""
+
+    source: str
+    url: str | None
+    head: tuple[str, ...]
+    operations: tuple[DraftOperation, ...]
+    left_out: tuple[LeftOut, ...] = ()
+    notes: tuple[str, ...] = ()
+    expected_users: float | None = None
+    activity: Activity | None = None
+    asked: tuple[tuple[str, int], ...] = ()
+    files: tuple[Path, ...] = field(default=())
+
+    def to_json(self) -> dict[str, Any]:
+        """As data; values drawn from are in values.json alone."""
+        data = dataclasses.asdict(self)
+        for operation, one in zip(data["operations"], self.operations, strict=True):
+            operation["rows"] = len(one.rows)
+            operation["request"] = one.request
+        return data | {"files": [str(path) for path in self.files]}
+
+    def __str__(self) -> str:
+        """What was found on a terminal."""
+        from plimsoll.drafts.screen import screen_of
+
+        return screen_of(self)

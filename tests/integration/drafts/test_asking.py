@@ -1,0 +1,186 @@
+"""What a running service is asked: GET alone, nothing that does something, ids from its lists; all of it is said."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import plimsoll
+from plimsoll.drafts import asking
+from plimsoll.errors import InputError
+
+ID = {"name": "id", "in": "path", "required": True, "schema": {"type": "integer"}}
+DESCRIPTION: dict[str, Any] = {
+    "openapi": "3.1.0",
+    "servers": [{"url": "https://production.example.org/api"}],
+    "paths": {
+        "/pets": {"get": {}, "post": {}},
+        "/pets/{id}": {"get": {"parameters": [ID]}, "delete": {}},
+        "/pets/{id}/visits": {"get": {"parameters": [ID]}},
+        "/pets/{id}/visits/{no}": {"get": {"parameters": [ID]}},
+        "/owners/{id}": {"get": {"parameters": [ID]}},
+        "/me": {"get": {}},
+        "/logout": {"get": {}},
+        "/moved": {"get": {}},
+        "/broken": {"get": {}},
+        "/endless": {"get": {}},
+    },
+}
+
+
+class Service:
+    """Answers by path; `asked` has each request as it came."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.answers: dict[str, tuple[int, Any]] = {
+            "/openapi.json": (404, ""),
+            "/swagger.json": (200, json.dumps(DESCRIPTION)),
+            "/api/pets": (200, [{"id": 41, "name": "Tom"}, {"id": 42, "name": "Kim"}]),
+            "/api/pets/41": (200, {}),
+            "/api/pets/42": (200, {}),
+            "/api/pets/41/visits": (200, {"items": [{"no": 5}]}),
+            "/api/pets/42/visits": (200, []),
+            "/api/pets/41/visits/5": (200, {}),
+            "/api/owners/1": (404, ""),
+            "/api/owners/2": (200, {}),
+            "/api/me": (401, ""),
+            "/api/moved": (302, ""),
+            "/api/broken": (500, ""),
+        }
+        service = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                service.asked.append(f"{self.command} {self.path}{self.headers.get('Authorization', '')}")
+                if self.path.endswith("/endless"):
+                    return self._endless()
+                status, body = service.answers.get(self.path.partition("?")[0], (404, ""))
+                content = (body if isinstance(body, str) else json.dumps(body)).encode()
+                self.send_response(status)
+                self.send_header("Content-Type", "text/html" if content.startswith(b"<") else "application/json")
+                if status == 302:
+                    self.send_header("Location", "/elsewhere")
+                self.send_header("Content-Length", str(len(content)))
+                self.end_headers()
+                self.wfile.write(content)
+
+            do_POST = do_PUT = do_DELETE = do_PATCH = do_HEAD = do_GET
+
+            def _endless(self) -> None:
+                self.send_response(200)
+                self.end_headers()
+                try:
+                    while True:
+                        self.wfile.write(b"data: 1\n\n" * 1000)
+                except OSError:
+                    pass
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+
+@pytest.fixture
+def service() -> Iterator[Service]:
+    found = Service()
+    yield found
+    found.server.shutdown()
+    found.server.server_close()
+
+
+def test_a_service_is_searched_for_its_description_and_asked_by_get_alone(service: Service, tmp_path: Path) -> None:
+    draft = plimsoll.new(service.url, output=tmp_path / "load")
+    assert {one.request: [*map(str, (row.values() for row in one.rows))] for one in draft.operations} == {
+        "GET /api/pets": [],
+        "GET /api/pets/{id}": ["dict_values(['41'])", "dict_values(['42'])"],
+        "GET /api/pets/{id}/visits": ["dict_values(['41'])", "dict_values(['42'])"],
+        "GET /api/pets/{id}/visits/{no}": ["dict_values(['41', '5'])"],
+        "GET /api/owners/{id}": ["dict_values(['2'])", "dict_values(['3'])"],
+        "GET /api/moved": [],
+    }
+    reasons = {one.request: one.reason for one in draft.left_out}
+    assert reasons["POST /api/pets"] == reasons["DELETE /api/pets/{id}"] == "it may write"
+    assert "answers 401" in reasons["GET /api/me"] and "--token" in reasons["GET /api/me"]
+    assert "answers 500" in reasons["GET /api/broken"] and "does something" in reasons["GET /api/logout"]
+    assert "no end within" in reasons["GET /api/endless"]
+    assert all(line.startswith("GET ") for line in service.asked)
+    assert not any("logout" in line or "elsewhere" in line for line in service.asked)
+    assert [path for path, _ in draft.asked] == [line.removeprefix("GET ") for line in service.asked]
+    assert "Asked of the service, by GET alone: /openapi.json 404, /openapi.yaml 404, /swagger.json 200, /api/" in str(
+        draft
+    )
+    assert "production" not in (tmp_path / "load" / "study.yaml").read_text()
+
+
+def test_the_path_of_the_url_is_not_doubled(service: Service, tmp_path: Path) -> None:
+    description = tmp_path / "d.json"
+    description.write_text(json.dumps(DESCRIPTION))
+    draft = plimsoll.new(f"{service.url}/api/", openapi=description, output=tmp_path / "load")
+    assert "GET /pets" in [one.request for one in draft.operations]
+    assert "GET /api/pets" in service.asked
+
+
+def test_a_token_is_sent_and_never_written(service: Service, tmp_path: Path) -> None:
+    plimsoll.new(service.url, output=tmp_path / "load", token="s3cr3t")
+    assert all(line.endswith("Bearer s3cr3t") for line in service.asked)
+    assert not any("s3cr3t" in path.read_text() for path in (tmp_path / "load").iterdir())
+
+
+def test_a_description_by_its_url_is_read_and_the_service_not_asked(service: Service, tmp_path: Path) -> None:
+    service.answers["/d"] = (200, json.dumps({"swagger": "2.0", "paths": {"/a": {"get": {}}}}))
+    draft = plimsoll.new(openapi=f"{service.url}/d", output=tmp_path / "load")
+    assert service.asked == ["GET /d"] and [one.request for one in draft.operations] == ["GET /a"]
+    with pytest.raises(InputError, match="the description answers 404"):
+        plimsoll.new(openapi=f"{service.url}/none", output=tmp_path / "other")
+
+
+def test_without_a_description_the_page_and_its_links_are_taken(service: Service, tmp_path: Path) -> None:
+    del service.answers["/swagger.json"]
+    links = [
+        "/a?x=1&amp;y=2",
+        "b",
+        "/logout",
+        "/style.css",
+        "http://other.example/x",
+        "/s?token=1",
+        "#top",
+        "mailto:a@b",
+        "/gone",
+    ]
+    service.answers["/"] = (200, "<html>" + "".join(f'<a class="c" href="{link}">x</a>' for link in links))
+    service.answers |= {"/a": (200, ""), "/b": (200, "")}
+    draft = plimsoll.new(service.url, output=tmp_path / "load")
+    assert [(one.template, one.fixed_query) for one in draft.operations] == [("/", ""), ("/a", "x=1&y=2"), ("/b", "")]
+    assert not any("logout" in line or "token" in line for line in service.asked)
+
+
+def test_where_there_is_nothing_it_is_said_what_was_asked(service: Service, tmp_path: Path) -> None:
+    service.answers.clear()
+    with pytest.raises(InputError, match=r"no OpenAPI description and no page.*/openapi\.json.*--access-log"):
+        plimsoll.new(service.url, output=tmp_path / "load")
+    assert not (tmp_path / "load").exists()
+
+
+def test_where_nothing_answers_it_is_said(service: Service, tmp_path: Path) -> None:
+    service.server.shutdown()
+    service.server.server_close()
+    with pytest.raises(InputError, match="does not answer"):
+        plimsoll.new(service.url, output=tmp_path / "load")
+
+
+def test_no_more_is_asked_than_enough(service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "MOST_ASKED", 4)
+    draft = plimsoll.new(service.url, output=tmp_path / "load")
+    assert len(service.asked) == 4
+    assert "4 questions are enough" in {one.reason for one in draft.left_out}
