@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+MUCH_BYTES = 100 << 20  # some ten seconds of reading
+
 
 def new(
     url: Annotated[
@@ -59,6 +61,7 @@ def new(
     if token is not None and (not token.startswith("env:") or not os.environ.get(variable)):
         given = f"the variable {variable} is not set" if token.startswith("env:") else "it is no env:NAME"
         raise InputError(f"--token: {given}", "Put the token into a variable: export NAME=…; --token env:NAME.")
+    _say_size(access_log or [])
     draft = draft_of(
         url,
         access_log=access_log or None,
@@ -69,3 +72,14 @@ def new(
         token=os.environ[variable] if token is not None else None,
     )
     print(json_text(draft.to_json(), indent=2) if as_json else draft)
+
+
+def _say_size(logs: list[str]) -> None:
+    """That it takes a while, where it does."""
+    import sys
+
+    from plimsoll.words import size_words
+
+    size = sum(path.stat().st_size for path in map(Path, logs) if path.is_file())
+    if size >= MUCH_BYTES:
+        print(f"plimsoll: reading {size_words(size)} of access logs; a gigabyte takes some minutes.", file=sys.stderr)

@@ -17,7 +17,7 @@ from plimsoll.drafts.draft import Draft, DraftOperation, LeftOut
 from plimsoll.drafts.kinds import READING, WRITING, bot_of, is_health_check, is_static
 from plimsoll.drafts.log_lines import LoggedRequest
 from plimsoll.drafts.names import operation_names, template_of
-from plimsoll.drafts.paths import merged_shapes, shape_of, values_in
+from plimsoll.drafts.paths import Places, shape_of, values_in
 from plimsoll.drafts.queries import LONGEST_TARGET, has_secret, without_secrets
 from plimsoll.drafts.sessions import Activity, Sessions
 from plimsoll.drafts.tallies import Distinct, Durations, Sample
@@ -62,7 +62,7 @@ class LogMix:
         self._random = Random(seed)
         self._sessions = Sessions(self._random)
         self._tallies: dict[str, Tally] = {}
-        self._merged: dict[str, str] = {}
+        self._places = Places()
         self.first_s, self.last_s = float("inf"), float("-inf")
         self.static = self.checks = self.unread = self.preflight = self.crowded = self.not_modified = 0
         self.private_paths = 0
@@ -97,7 +97,7 @@ class LogMix:
         session = self._sessions.request(request.time_s, request.address, request.agent, is_success=is_success)
         _count(self.addresses, request.address)
         shape = f"{request.method} {shape_of(path)}"
-        tally = self._tally(self._merged.get(shape, shape))
+        tally = self._tally(shape)
         tally.count += 1
         tally.sessions.add(session.mark)
         if not is_success:
@@ -125,9 +125,12 @@ class LogMix:
     def _tally(self, shape: str) -> Tally:
         found = self._tallies.get(shape)
         if found is None:
+            shape = self._places.applied(shape)
+            found = self._tallies.get(shape)
+        if found is None:
             if len(self._tallies) >= _MOST_SHAPES:
                 self._make_room()
-                shape = self._merged.get(shape, shape)
+                shape = self._places.applied(shape)
             found = self._tallies.setdefault(shape, Tally(Sample(self._random)))
         return found
 
@@ -140,16 +143,13 @@ class LogMix:
                 self.crowded += self._tallies.pop(shape).count
 
     def _merge(self) -> None:
-        found = merged_shapes({shape: tally.succeeded for shape, tally in self._tallies.items()})
+        found = self._places.learn({shape: tally.succeeded for shape, tally in self._tallies.items()})
         for old, new in found.items():
             moved = self._tallies.pop(old)
             if new in self._tallies:
                 self._tallies[new].merge(moved)
             else:
                 self._tallies[new] = moved
-        self._merged = {old: found.get(new, new) for old, new in self._merged.items()} | found
-        if len(self._merged) > 10 * _MOST_SHAPES:
-            self._merged = found
 
     def draft(self, reading: Reading, source: str, url: str | None, least_share: float = LEAST_SHARE) -> Draft:
         """What the log amounts to. InputError where no user asked for anything with success."""
@@ -187,11 +187,11 @@ class LogMix:
     def _others_left_out(self) -> list[LeftOut]:
         counts = (
             ("static", "for static files", self.static, "a cache or another server usually answers them"),
-            ("health_check", "health checks and scrapes of metrics", self.checks, "no user makes them"),
-            ("preflight", "OPTIONS and other methods", self.preflight, "browsers send them by themselves"),
-            ("unread", "not read by the server", self.unread, "a scan, or a connection that timed out"),
-            ("private", "paths that let somebody in", self.private_paths, "values of them are never written"),
-            ("crowded", "rare paths of very many", self.crowded, "there were too many different ones to count"),
+            ("health_check", "of health checks and scrapes", self.checks, "no user makes them"),
+            ("preflight", "with OPTIONS and other methods", self.preflight, "browsers send them by themselves"),
+            ("unread", "that the server did not read", self.unread, "a scan, or a connection that timed out"),
+            ("private", "of paths that let somebody in", self.private_paths, "values of them are never written"),
+            ("crowded", "of rare paths", self.crowded, "there were too many different ones to count"),
         )
         found = [LeftOut(kind, what, count, reason) for kind, what, count, reason in counts if count]
         bots = [LeftOut("bot", name, count, "a bot by its user agent") for name, count in self.bots.most_common()]

@@ -34,6 +34,7 @@ _ID = re.compile(
     """,
     re.VERBOSE,
 )
+_WORD_ENDS = re.compile(r"[A-Za-z][-_+]|%20")
 _VERSION = re.compile(r"v?\d{1,2}(?:\.\d{1,2})?")
 
 
@@ -54,59 +55,72 @@ def values_in(path: str, shape: str) -> list[str]:
     return [have for have, want in zip(path.split("/", len(wanted) - 1), wanted, strict=False) if want == PLACE]
 
 
-def merged_shapes(counts: Mapping[str, int]) -> dict[str, str]:
-    """Each shape that is one of very many alike, and the shape that stands for them. `counts`: shapes with how many
-    requests each had, a method and a space in front."""
-    merged: dict[str, str] = {}
-    current = dict(counts)
-    for depth in range(1, MOST_SEGMENTS + 1):
-        replaced = _merge_at(current, depth)
-        if not replaced:
-            if not any(shape.count("/") >= depth for shape in current):
-                break
-            continue
-        merged = {old: replaced.get(new, new) for old, new in merged.items()} | {
-            old: new for old, new in replaced.items() if old in counts
-        }
-        following: dict[str, int] = defaultdict(int)
-        for shape, count in current.items():
-            following[replaced.get(shape, shape)] += count
-        current = dict(following)
-    return {old: new for old, new in merged.items() if old != new}
+class Places:
+    """Where very many different segments stand, learned from shapes: the path before them, and which are values.
+
+    Shapes have a method and a space in front; all methods learn together.
+    """
+
+    def __init__(self) -> None:
+        self._digits_alone: dict[str, bool] = {}
+
+    def applied(self, shape: str) -> str:
+        """The shape that stands for this one by what was learned; itself, mostly."""
+        if not self._digits_alone:
+            return shape
+        method, _, path = shape.partition(" ")
+        segments = path.split("/")
+        for depth in range(1, len(segments)):
+            self._apply_at(segments, depth)
+        return f"{method} {'/'.join(segments)}"
+
+    def learn(self, counts: Mapping[str, int]) -> dict[str, str]:
+        """Each shape that is one of very many alike, and the shape that stands for them. `counts`: how many requests of
+        each succeeded; those without any are no evidence."""
+        paths = {shape: shape.partition(" ")[2].split("/") for shape in counts}
+        for depth in range(1, max(map(len, paths.values()), default=0)):
+            below: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+            for shape, segments in paths.items():
+                if len(segments) > depth:
+                    below["/".join(segments[:depth])][segments[depth]] += counts[shape]
+            for parent, children in below.items():
+                digits_alone = _are_values(children)
+                if digits_alone is not None:
+                    self._digits_alone[parent] = digits_alone and self._digits_alone.get(parent, True)
+            for segments in paths.values():
+                if len(segments) > depth:
+                    self._apply_at(segments, depth)
+        found = {shape: f"{shape.partition(' ')[0]} {'/'.join(segments)}" for shape, segments in paths.items()}
+        return {old: new for old, new in found.items() if old != new}
+
+    def _apply_at(self, segments: list[str], depth: int) -> None:
+        digits_alone = self._digits_alone.get("/".join(segments[:depth]))
+        if digits_alone is not None and _may_be_value(segments[depth]):
+            segments[depth] = PLACE if not digits_alone or _has_digit(segments[depth]) else segments[depth]
 
 
-def _merge_at(counts: Mapping[str, int], depth: int) -> dict[str, str]:
-    """What becomes a place at that depth: the segments below one path, all methods together."""
-    below: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
-    parts = {shape: shape.partition(" ")[2].split("/") for shape in counts}
-    for shape, segments in parts.items():
-        if len(segments) > depth:
-            below["/".join(segments[:depth])][segments[depth]] += counts[shape]
-    places = {parent: values for parent, children in below.items() if (values := _values_among(children))}
-    replaced = {}
-    for shape, segments in parts.items():
-        if len(segments) > depth and segments[depth] in places.get("/".join(segments[:depth]), ()):
-            method = shape.partition(" ")[0]
-            replaced[shape] = f"{method} {'/'.join([*segments[:depth], PLACE, *segments[depth + 1 :]])}"
-    return replaced
-
-
-def _values_among(children: Mapping[str, int]) -> set[str]:
-    """Those of the segments at one place that are values and no words; `children` with their successful requests."""
-    words = {one for one in children if one not in (PLACE, "") and one.lower() not in _ALWAYS_WORDS}
-    words = {one for one in words if not _VERSION.fullmatch(one)}
-    with_digits = {one for one in words if any(sign.isdigit() for sign in one)}
-    asked = {one: children[one] for one in words if children[one] > 0}
-    slugs = sum(1 for one in asked if one in with_digits or len(re.findall(r"[A-Za-z][-_+]|%20", one)) > 1)
+def _are_values(children: Mapping[str, int]) -> bool | None:
+    """Whether of the segments at one place those with digits are values (True), or all (False), or none (None);
+    `children` with their successful requests."""
+    asked = {one: count for one, count in children.items() if count > 0 and _may_be_value(one)}
+    with_digits = sum(map(_has_digit, asked))
+    slugs = sum(1 for one in asked if _has_digit(one) or len(_WORD_ENDS.findall(one)) > 1)
     new = sum(1 for count in asked.values() if count <= _FEW_TIMES)
-    is_many = (
+    if (
         len(asked) >= MANY_WORDS
         or (len(asked) >= MANY_NEW_WORDS and new >= _NEW_SHARE * len(asked))
         or (len(asked) >= MANY_SLUGS and 2 * slugs >= len(asked))
-    )
-    if is_many:
-        return words
-    return with_digits if len(with_digits & asked.keys()) >= MANY_WITH_DIGITS else set()
+    ):
+        return False
+    return True if with_digits >= MANY_WITH_DIGITS else None
+
+
+def _may_be_value(segment: str) -> bool:
+    return segment not in (PLACE, "") and segment.lower() not in _ALWAYS_WORDS and not _VERSION.fullmatch(segment)
+
+
+def _has_digit(segment: str) -> bool:
+    return any(sign.isdigit() for sign in segment)
 
 
 @lru_cache(maxsize=1 << 15)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from plimsoll.drafts.draft import Draft, DraftOperation, LeftOut
@@ -12,14 +13,17 @@ from plimsoll.words import count_words, ms_words, number, share_words
 _MOST_NAMED = 4  # of a kind that is left out
 _MOST_ROWS = 30
 _WIDEST = 48
+_WIDEST_IN_TABLE = 34
+_COLUMNS_OF_A_LINE = 100
+_BEGINNING = 12  # of a long name, before what is left out of its middle
 _MOST_LINES = 8
 _MOST_ASKED_NAMED = 12
 _Column = tuple[str, Callable[[DraftOperation], str | None]]
 _COLUMNS: tuple[_Column, ...] = (
-    ("per user and hour", lambda one: number(one.per_user_hour)),
+    ("per user-hour", lambda one: number(one.per_user_hour)),
     ("share", lambda one: None if one.share is None else share_words(one.share)),
-    ("of the time", lambda one: None if one.time_share is None else share_words(one.time_share)),
-    ("of sessions", lambda one: None if one.session_share is None else share_words(one.session_share)),
+    ("time", lambda one: None if one.time_share is None else share_words(one.time_share)),
+    ("sessions", lambda one: None if one.session_share is None else share_words(one.session_share)),
     ("failed", lambda one: None if one.failed_share is None else share_words(one.failed_share)),
     ("p95", lambda one: None if one.p95_ms is None else ms_words(one.p95_ms)),
     ("values", lambda one: count_words(len(one.rows)) if one.rows else "-"),
@@ -28,17 +32,21 @@ _COLUMNS: tuple[_Column, ...] = (
 
 def screen_of(draft: Draft) -> str:
     """All of it, without a line break at the end."""
-    lines = [*draft.head, "", *_table(draft.operations)]
+    lines = [*_all_wrapped(draft.head), "", *_table(draft.operations)]
     left_out = list(_left_out(draft.left_out))
     if left_out:
-        lines += ["", "Left out:", *(f"  {line}" for line in left_out)]
+        lines += ["", "Left out:", *_all_wrapped(left_out, "  ")]
     if draft.asked:
-        lines += ["", _asked(draft.asked)]
+        lines += ["", *_wrapped(_asked(draft.asked))]
     if draft.notes:
-        lines += ["", *(f"Note: {note}" for note in draft.notes)]
+        lines += ["", *_all_wrapped(f"Note: {note}" for note in draft.notes)]
     if draft.files:
         lines += ["", f"Written: {', '.join(plain(path) for path in draft.files)}", *_next(draft)]
     return "\n".join(lines)
+
+
+def _all_wrapped(texts: Iterable[str], indent: str = "") -> list[str]:
+    return [line for text in texts for line in _wrapped(text, indent)]
 
 
 def _next(draft: Draft) -> Iterator[str]:
@@ -53,7 +61,7 @@ def _next(draft: Draft) -> Iterator[str]:
 def _table(operations: Sequence[DraftOperation]) -> Iterator[str]:
     shown = operations[:_MOST_ROWS]
     columns = [column for column in _COLUMNS if any(column[1](one) is not None for one in shown)]
-    names = [_cut(plain(one.request)) for one in shown]
+    names = [_cut(plain(one.request), _WIDEST_IN_TABLE) for one in shown]
     rows = [[name, *(column[1](one) or "" for column in columns)] for name, one in zip(names, shown, strict=True)]
     yield from _aligned([["operation", *(title for title, _ in columns)], *rows])
     if len(operations) > len(shown):
@@ -85,7 +93,7 @@ def _left_out(left_out: Iterable[LeftOut]) -> Iterator[str]:
         elif kind in ("not_read", "not_usable"):
             yield from _by_reason(ones)
         else:
-            yield f"{requests}, {ones[0].request}: {ones[0].reason}"
+            yield f"{requests} {ones[0].request}: {ones[0].reason}"
 
 
 def _by_reason(ones: Sequence[LeftOut]) -> Iterator[str]:
@@ -128,5 +136,18 @@ def _counted(count: int, noun: str) -> str:
     return f"1 {noun}" if count == 1 else f"{count_words(count)} {noun}s"
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"
+def _cut(text: str, widest: int = _WIDEST) -> str:
+    """The text, without its middle where it is too long: the end of a path says most."""
+    return text if len(text) <= widest else f"{text[:_BEGINNING]}…{text[len(text) - widest + _BEGINNING + 1 :]}"
+
+
+def _wrapped(text: str, indent: str = "") -> list[str]:
+    """In lines of at most 100 columns, those after the first indented."""
+    return textwrap.wrap(
+        text,
+        _COLUMNS_OF_A_LINE,
+        initial_indent=indent,
+        subsequent_indent=f"{indent}  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

@@ -31,7 +31,7 @@ def _lines(draft: Draft, name: str) -> Iterator[str]:
     yield "workload:"
     yield f"  script: {SCRIPT_FILE}"
     yield "  model: open"
-    yield "  operations: # the most frequent first"
+    yield "  operations:" + (" # the most frequent first" if draft.activity is not None else "")
     yield from (_operation(one) for one in draft.operations)
     if draft.expected_users is None:
         yield "# expected_users: 100 # how many users there will be; headroom counts from it"

@@ -6,7 +6,7 @@ import string
 
 import pytest
 
-from plimsoll.drafts.paths import merged_shapes, shape_of, values_in
+from plimsoll.drafts.paths import Places, shape_of, values_in
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_a_path_without_end_has_a_shape_and_its_values() -> None:
 
 def test_many_titles_at_one_place_are_values() -> None:
     counts = {f"GET /articles/how-to-{word}": 50 for word in string.ascii_lowercase} | {"GET /articles/search": 40}
-    merged = merged_shapes(counts)
+    merged = Places().learn(counts)
     assert set(merged.values()) == {"GET /articles/{}"} and len(merged) == 26
     assert "GET /articles/search" not in merged
 
@@ -52,38 +52,46 @@ def test_what_lies_below_many_titles_is_merged_too() -> None:
         for what in "xy"
         for method in ("GET", "PUT")
     }
-    assert set(merged_shapes(counts).values()) == {f"{m} /users/{{}}/{what}" for m in ("GET", "PUT") for what in "xy"}
+    assert set(Places().learn(counts).values()) == {f"{m} /users/{{}}/{what}" for m in ("GET", "PUT") for what in "xy"}
 
 
 def test_two_places_with_many_values_are_both_found() -> None:
     counts = {
         f"GET /r/town-of-{one}/day-of-{two}": 3 for one in string.ascii_lowercase for two in string.ascii_lowercase
     }
-    assert set(merged_shapes(counts).values()) == {"GET /r/{}/{}"}
+    assert set(Places().learn(counts).values()) == {"GET /r/{}/{}"}
 
 
 def test_sisters_of_an_api_stay_apart() -> None:
     """Jira has some 80 resources below /rest/api/2, each of which is asked for often."""
     words = [f"{one}{two}" for one in ("issue", "user", "project", "filter", "group", "role") for two in "abcdefghijkl"]
     words += [f"{one}-{two}" for one in ("order", "user") for two in ("items", "settings", "types", "roles", "states")]
-    assert merged_shapes({f"GET /rest/api/2/{word}": 900 for word in words}) == {}
+    assert Places().learn({f"GET /rest/api/2/{word}": 900 for word in words}) == {}
 
 
 def test_names_of_which_more_and_more_come_are_values() -> None:
     words = [f"{one}{two}" for one in "abcdefgh" for two in ("anna", "bert", "carl", "dora", "emil", "fred")]
     counts = {f"GET /users/{word}": 1 + place % 4 for place, word in enumerate(words)}
-    assert set(merged_shapes(counts).values()) == {"GET /users/{}"}
+    assert set(Places().learn(counts).values()) == {"GET /users/{}"}
 
 
 def test_a_few_names_with_digits_are_values_and_versions_are_not() -> None:
     counts = {f"GET /users/user{number}": 900 for number in range(9)} | {f"GET /v{number}": 900 for number in range(20)}
-    assert set(merged_shapes(counts).values()) == {"GET /users/{}"}
+    assert set(Places().learn(counts).values()) == {"GET /users/{}"}
 
 
 def test_paths_that_only_failed_are_no_evidence() -> None:
     counts = {f"GET /wp-{one}{two}.php": 0 for one in "abcdefghij" for two in "abcdefghij"} | {"GET /shop": 10}
-    assert merged_shapes(counts) == {}
+    assert Places().learn(counts) == {}
 
 
 def test_values_are_those_at_the_places() -> None:
     assert values_in("/a/17/b/x-y", "/a/{}/b/{}") == ["17", "x-y"]
+
+
+def test_what_was_learned_holds_for_what_comes_later() -> None:
+    places = Places()
+    places.learn({f"GET /users/user{number}/photos": 900 for number in range(9)})
+    assert places.applied("PUT /users/user77/photos") == "PUT /users/{}/photos"
+    assert places.applied("GET /users/me/photos") == "GET /users/me/photos"
+    assert places.applied("GET /others/user77") == "GET /others/user77"
