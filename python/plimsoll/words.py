@@ -28,6 +28,11 @@ def count_words(count: float) -> str:
     return f"{count:,.0f}"
 
 
+def counted_words(count: int, noun: str) -> str:
+    """A count of things: "1 request", "20,524 requests"."""
+    return f"{count_words(count)} {noun}{'' if count == 1 else 's'}"
+
+
 def change_words(change: float, digits: int = 3) -> str:
     """A change with its sign: "+1,204", "-0.5"; none is "0"."""
     text = number(abs(change), digits)

@@ -15,6 +15,7 @@ from plimsoll.words import (
     change_words,
     confidence_words,
     count_words,
+    counted_words,
     exponent_words,
     ms_words,
     number,
@@ -140,6 +141,7 @@ def test_each_kind_of_number_has_its_words() -> None:
     assert [confidence_words(x) for x in (0.95, 0.999, 0.99875, 1 - 0.05 / 3)] == ["95%", "99.9%", "99.875%", "98.333%"]
     assert [exponent_words(x) for x in (1.034, 1e-17, -0.5)] == ["1.03", "0.00", "-0.50"]
     assert [count_words(x) for x in (20_524.4, 0.0)] == ["20,524", "0"]
+    assert [counted_words(x, "run") for x in (0, 1, 2000)] == ["0 runs", "1 run", "2,000 runs"]
     assert [ms_words(x) for x in (0.1234, 14.0, 340.4, 2104.0)] == ["0.123 ms", "14 ms", "340 ms", "2.1 s"]
     assert [size_words(x) for x in (0, 999, 1024, 83_400_000, 1.5 * 2**30)] == [
         "0 B",

@@ -17,6 +17,7 @@ from plimsoll.words import count_words, time_words
 MOST_ASKED = 300
 LONGEST_S = 120.0  # of all questions together
 LIMIT_S = 5.0  # of one
+TOO_MANY = 429
 _MOST_BYTES = 8 * 2**20
 _PIECE = 1 << 16
 _DOES_SOMETHING = re.compile(
@@ -65,7 +66,7 @@ class Asker:
 
     def __init__(self, url: str, token: str | None = None) -> None:
         self._url, self._token = url, token
-        self._began_s = time.monotonic()
+        self._began_s, self._is_limited = time.monotonic(), False
         self._known: dict[str, Told] = {}
         self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), _NoRedirects())
 
@@ -77,6 +78,8 @@ class Asker:
     @property
     def why_no_more(self) -> str | None:
         """Why nothing more is asked; None as long as it is."""
+        if self._is_limited:
+            return "the service answers 429, too many requests"
         if len(self._known) >= MOST_ASKED:
             return f"{count_words(MOST_ASKED)} questions are enough"
         if time.monotonic() - self._began_s > LONGEST_S:
@@ -87,6 +90,7 @@ class Asker:
         """The answer to a GET; asked once, then known."""
         if path not in self._known:
             self._known[path] = self._got(path)
+            self._is_limited = self._is_limited or self._known[path].status == TOO_MANY
         return self._known[path]
 
     def _got(self, path: str) -> Told:

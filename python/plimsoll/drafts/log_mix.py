@@ -220,9 +220,10 @@ class _Ranked:
 
 
 def _ranked(tallies: dict[str, Tally], activity: Activity, has_times: bool) -> list[_Ranked]:
-    """The most frequent first."""
-    requests = sum(tally.count for tally in tallies.values())
-    time_ms = sum(tally.durations.sum_ms for tally in tallies.values())
+    """The most frequent first; shares are of what succeeds at all, else scans would count."""
+    working = [tally for tally in tallies.values() if tally.succeeded]
+    requests = sum(tally.count for tally in working) or 1
+    time_ms = sum(tally.durations.sum_ms for tally in working)
     return [
         _Ranked(
             shape=shape,

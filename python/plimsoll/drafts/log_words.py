@@ -11,7 +11,7 @@ from plimsoll.drafts.access_log import Reading
 from plimsoll.drafts.draft import Draft
 from plimsoll.drafts.sessions import ALONE_S, GAP_S, Activity
 from plimsoll.plain_text import plain
-from plimsoll.words import count_words, number, share_words, time_words
+from plimsoll.words import count_words, counted_words, level_words, number, share_words, time_words
 
 if TYPE_CHECKING:
     from plimsoll.drafts.log_mix import LogMix
@@ -37,17 +37,17 @@ def rare_reason(least_share: float, least_sessions: float, has_times: bool) -> s
 
 def _head(mix: LogMix, activity: Activity) -> Iterator[str]:
     yield (
-        f"{count_words(activity.requests)} requests of users in {count_words(activity.sessions)} sessions, "
+        f"{counted_words(activity.requests, 'request')} of users in {counted_words(activity.sessions, 'session')}, "
         f"{_span_words(mix.first_s, mix.last_s)}."
     )
     rate = f"a user makes {number(activity.requests / activity.hours)} requests per hour."
     if activity.busiest_for_s == 3600:
         yield (
-            f"{number(activity.busiest_mean)} users active at once on average in the busiest hour, from "
+            f"{level_words(activity.busiest_mean, 'users')} active at once on average in the busiest hour, from "
             f"{_moment(activity.busiest_s)}, and {number(activity.most)} in the busiest five minutes; {rate}"
         )
     else:
-        yield f"{number(activity.busiest_mean)} users active at once on average; {rate}"
+        yield f"{level_words(activity.busiest_mean, 'users')} active at once on average; {rate}"
 
 
 def _notes(draft: Draft, mix: LogMix, reading: Reading, has_times: bool) -> Iterator[str]:
@@ -66,11 +66,11 @@ def _notes(draft: Draft, mix: LogMix, reading: Reading, has_times: bool) -> Iter
             "for each. Set per_user_hour and expected_users by what you know."
         )
     elif activity.sessions < _FEW_SESSIONS:
-        yield f"{count_words(activity.sessions)} sessions are few; take a log of a longer time for rates to rely on."
+        yield f"Rates by {counted_words(activity.sessions, 'session')} are rough; take a log of a longer time."
     if activity.failed_sessions:
         yield (
-            f"{count_words(activity.failed_sessions)} sessions had nothing but failed requests (scanners do that) and "
-            "do not count."
+            f"{counted_words(activity.failed_sessions, 'session')} had nothing but failed requests, as scanners have, "
+            "and did not count."
         )
     address, most = mix.addresses.most_common(1)[0]
     of_one = most / sum(mix.addresses.values())

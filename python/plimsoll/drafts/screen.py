@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from plimsoll.drafts.draft import Draft, DraftOperation, LeftOut
 from plimsoll.plain_text import plain
-from plimsoll.words import count_words, ms_words, number, share_words
+from plimsoll.words import count_words, counted_words, ms_words, number, share_words
 
 _MOST_NAMED = 4  # of a kind that is left out
 _MOST_ROWS = 30
@@ -81,13 +81,13 @@ def _left_out(left_out: Iterable[LeftOut]) -> Iterator[str]:
     for one in left_out:
         kinds.setdefault(one.kind, []).append(one)
     for kind, ones in kinds.items():
-        requests = _counted(sum(one.requests for one in ones), "request")
+        requests = counted_words(sum(one.requests for one in ones), "request")
         if kind == "write":
             yield f"{requests} that write, as a log has no bodies; add by hand what matters: {_named(ones)}"
         elif kind == "rare":
-            yield f"{requests} of {_counted(len(ones), 'rare operation')} ({ones[0].reason}): {_named(ones)}"
+            yield f"{requests} of {counted_words(len(ones), 'rare operation')} ({ones[0].reason}): {_named(ones)}"
         elif kind == "failing":
-            yield f"{requests} of {_counted(len(ones), 'path')} that never succeeded: {_named(ones)}"
+            yield f"{requests} of {counted_words(len(ones), 'path')} that never succeeded: {_named(ones)}"
         elif kind == "bot":
             yield f"{requests} of bots: {_named(ones)}"
         elif kind in ("not_read", "not_usable"):
@@ -130,10 +130,6 @@ def _asked(asked: Sequence[tuple[str, int]]) -> str:
         else [*named[:_MOST_ASKED_NAMED], f"{count_words(len(named) - _MOST_ASKED_NAMED)} more"]
     )
     return f"Asked of the service, by GET alone: {', '.join(shown)}."
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"1 {noun}" if count == 1 else f"{count_words(count)} {noun}s"
 
 
 def _cut(text: str, widest: int = _WIDEST) -> str:

@@ -183,3 +183,9 @@ def test_no_more_is_asked_than_enough(service: Service, tmp_path: Path, monkeypa
     draft = plimsoll.new(service.url, output=tmp_path / "load")
     assert len(service.asked) == 4
     assert "4 questions are enough" in {one.reason for one in draft.left_out}
+
+
+def test_a_service_that_has_enough_is_left_alone(service: Service, tmp_path: Path) -> None:
+    service.answers["/api/pets/41"] = (429, "")
+    draft = plimsoll.new(service.url, output=tmp_path / "load")
+    assert service.asked[-1] == "GET /api/pets/41" and [one.request for one in draft.operations] == ["GET /api/pets"]

@@ -104,6 +104,14 @@ def test_answers_from_the_caches_of_users_are_said() -> None:
     assert any("33% of the requests were answered with 304" in note for note in _draft(*_use(), *cached).notes)
 
 
+def test_shares_are_of_what_works_and_scans_take_none() -> None:
+    scans = [_request(f"/x{at}.php", float(at), status=404, address="6.6.6.6") for at in range(300)]
+    draft = _draft(*_use(), *scans)
+    assert [one.share for one in draft.operations] == [1.0]
+    assert str(draft).startswith("200 requests of users in 1 session, ")
+    assert any(note.startswith("1 session had nothing but failed requests") for note in draft.notes)
+
+
 def test_users_behind_a_proxy_are_said() -> None:
     requests = [_request("/a", float(at), agent=f"agent {at % 5}") for at in range(100)]
     assert any("100% of the requests come from 1.1.1.1" in note for note in _draft(*requests).notes)
