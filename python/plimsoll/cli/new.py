@@ -27,6 +27,12 @@ def new(
         str | None,
         typer.Option("--openapi", metavar="FILE", help="OpenAPI 2.0 or 3 description, JSON or YAML: a file or a URL"),
     ] = None,
+    har: Annotated[
+        Path | None,
+        typer.Option(
+            "--har", metavar="FILE", help="recording of a browser: its requests, with ids from earlier answers"
+        ),
+    ] = None,
     output: Annotated[Path, typer.Option("-o", "--output", help="folder to write to")] = Path("load"),
     least: Annotated[
         str,
@@ -45,8 +51,8 @@ def new(
     force: Annotated[bool, typer.Option("--force", help="write over files that are there")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="print what was found as JSON on stdout")] = False,
 ) -> None:
-    """Write a study and a k6 script to begin with, from an access log, an OpenAPI description or a running service
-    (docs/new.md). Of a service only what reads is asked, by GET.
+    """Write a study and a k6 script to begin with, from an access log, a browser's recording, an OpenAPI
+    description or a running service (docs/new.md). Of a service only what reads is asked, by GET.
 
     Exit codes: 0 written, 2 wrong input.
     """
@@ -66,6 +72,7 @@ def new(
         url,
         access_log=access_log or None,
         openapi=openapi,
+        har=har,
         output=output,
         force=force,
         least_share=share_of(least, "--least", "1%"),

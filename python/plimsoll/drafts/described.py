@@ -14,9 +14,10 @@ from urllib.parse import quote, urljoin, urlsplit
 
 from plimsoll.drafts.asking import Asker, Told, does_something
 from plimsoll.drafts.descriptions import Described, Description, Parameter, is_description, places_of, read_description
-from plimsoll.drafts.draft import Draft, DraftOperation, LeftOut
+from plimsoll.drafts.draft import Draft, DraftOperation
 from plimsoll.drafts.found_ids import ids_in
 from plimsoll.drafts.kinds import is_static
+from plimsoll.drafts.left_out import LeftOut
 from plimsoll.drafts.names import named_template, operation_names
 from plimsoll.drafts.queries import is_secret_parameter
 from plimsoll.errors import InputError

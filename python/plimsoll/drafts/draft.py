@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from plimsoll.drafts.correlation import Step
+from plimsoll.drafts.left_out import LeftOut
 from plimsoll.drafts.sessions import Activity
 
 
@@ -33,24 +35,16 @@ class DraftOperation:
     @property
     def request(self) -> str:
         """The tag `name` of its requests: GET /issues/{id}."""
-        return f"{self.method} {self.template}"
-
-
-@dataclass(frozen=True)
-class LeftOut:
-    """Requests that the script does not make: `kind` groups them, `reason` is for people."""
-
-    kind: str
-    request: str
-    requests: int
-    reason: str
-    per_user_hour: float | None = None
+        return f"{self.method} {self.template}".strip()
 
 
 @dataclass(frozen=True)
 class Draft:
     """All of it. `head` says what was read, `notes` what to know before the load is put on, `asked` the paths that a
-    running service was asked for, each with the status of its answer (0: none)."""
+    running service was asked for, each with the status of its answer (0: none).
+
+    A recording has `steps`: its one operation makes them one after the other; `taken` says which values come from
+    earlier answers, `secrets` which variables it wants, and for what."""
 
     source: str
     url: str | None
@@ -61,11 +55,15 @@ class Draft:
     expected_users: float | None = None
     activity: Activity | None = None
     asked: tuple[tuple[str, int], ...] = ()
+    steps: tuple[Step, ...] = ()
+    taken: tuple[str, ...] = ()
+    secrets: tuple[tuple[str, str], ...] = ()
     files: tuple[Path, ...] = field(default=())
 
     def to_json(self) -> dict[str, Any]:
         """As data; values drawn from are in values.json alone."""
-        data = dataclasses.asdict(self)
+        data = dataclasses.asdict(dataclasses.replace(self, steps=()))
+        data["steps"] = [{"request": one.request, "ms": one.ms} for one in self.steps]
         for operation, one in zip(data["operations"], self.operations, strict=True):
             operation["rows"] = len(one.rows)
             operation["request"] = one.request

@@ -76,10 +76,10 @@ def _request_of(text: str) -> tuple[str, str]:
     found = _REQUEST.fullmatch(text)
     if found is None:
         return "", ""
-    return found[1], _path_of(found[2])
+    return found[1], path_of(found[2])
 
 
-def _path_of(target: str) -> str:
+def path_of(target: str) -> str:
     """The path with its query, without scheme and host, without a fragment."""
     if not target.startswith("/"):
         try:
@@ -167,7 +167,7 @@ def _of_caddy(fields: Mapping[str, Any], request: Mapping[str, Any]) -> LoggedRe
         address,
         str(agent[0]),
         str(request["method"]),
-        _path_of(str(request["uri"])),
+        path_of(str(request["uri"])),
         int(fields["status"]),
         duration_ms,
     )
@@ -182,7 +182,7 @@ def _of_traefik(fields: Mapping[str, Any]) -> LoggedRequest:
         address,
         str(agent),
         str(fields["RequestMethod"]),
-        _path_of(str(fields["RequestPath"])),
+        path_of(str(fields["RequestPath"])),
         int(fields.get("DownstreamStatus") or fields["OriginStatus"]),
         None if duration is None else float(duration) / 1e6,
     )
@@ -210,7 +210,7 @@ def _of_nginx(fields: Mapping[str, Any]) -> LoggedRequest:
         forwarded if _is_address(forwarded) else str(address),
         str(_first(given, ("http_user_agent", "user_agent", "agent", "useragent")) or ""),
         str(method),
-        _path_of(str(target)) if target else "",
+        path_of(str(target)) if target else "",
         int(_first(given, ("status", "status_code", "response_status"))),
         None if duration in (None, "", "-") else 1000 * _seconds(duration),
     )

@@ -13,8 +13,9 @@ from random import Random
 
 from plimsoll.drafts import log_words
 from plimsoll.drafts.access_log import Reading
-from plimsoll.drafts.draft import Draft, DraftOperation, LeftOut
+from plimsoll.drafts.draft import Draft, DraftOperation
 from plimsoll.drafts.kinds import READING, WRITING, bot_of, is_health_check, is_static
+from plimsoll.drafts.left_out import LeftOut
 from plimsoll.drafts.log_lines import LoggedRequest
 from plimsoll.drafts.names import operation_names, template_of
 from plimsoll.drafts.paths import Places, shape_of, values_in

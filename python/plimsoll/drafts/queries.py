@@ -49,6 +49,11 @@ def without_secrets(query: str) -> tuple[str, list[str]]:
     return "&".join(kept), secret
 
 
+def is_web_token(value: str) -> bool:
+    """Whether a JSON web token is in it."""
+    return _JWT.search(value) is not None
+
+
 def has_secret(path: str) -> bool:
     """Whether a path holds what lets somebody in: /reset/6f1c…, a JSON web token."""
     if _JWT.search(path):

@@ -6,7 +6,9 @@ import shlex
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from plimsoll.drafts.draft import Draft, DraftOperation, LeftOut
+from plimsoll.drafts.correlation import Step
+from plimsoll.drafts.draft import Draft, DraftOperation
+from plimsoll.drafts.left_out import LeftOut
 from plimsoll.plain_text import plain
 from plimsoll.words import count_words, counted_words, ms_words, number, share_words
 
@@ -32,7 +34,9 @@ _COLUMNS: tuple[_Column, ...] = (
 
 def screen_of(draft: Draft) -> str:
     """All of it, without a line break at the end."""
-    lines = [*_all_wrapped(draft.head), "", *_table(draft.operations)]
+    lines = [*_all_wrapped(draft.head), "", *(_steps(draft.steps) if draft.steps else _table(draft.operations))]
+    if draft.taken:
+        lines += ["", "Taken from answers, anew each time:", *_all_wrapped(draft.taken, "  ")]
     left_out = list(_left_out(draft.left_out))
     if left_out:
         lines += ["", "Left out:", *_all_wrapped(left_out, "  ")]
@@ -51,8 +55,9 @@ def _all_wrapped(texts: Iterable[str], indent: str = "") -> list[str]:
 
 def _next(draft: Draft) -> Iterator[str]:
     study = shlex.quote(str(next(path for path in draft.files if path.suffix == ".yaml")))
+    study += "".join(f" -e {name}=…" for name, _ in draft.secrets)
     if draft.url is None:
-        yield f"Next: put the address of the service under test into {plain(study)} (target.url), then"
+        yield "Next: put the address of the service under test into study.yaml (target.url), then"
         yield f"      plimsoll capacity {plain(study)}"
     else:
         yield f"Next: plimsoll capacity {plain(study)}"
@@ -66,6 +71,14 @@ def _table(operations: Sequence[DraftOperation]) -> Iterator[str]:
     yield from _aligned([["operation", *(title for title, _ in columns)], *rows])
     if len(operations) > len(shown):
         yield f"  and {count_words(len(operations) - len(shown))} more, in the study"
+
+
+def _steps(steps: Sequence[Step]) -> Iterator[str]:
+    names = [_cut(plain(one.request)) for one in steps[:_MOST_ROWS]]
+    rows = [[name, ms_words(one.ms)] for name, one in zip(names, steps, strict=False)]
+    yield from _aligned([["request, in this order", "recorded"], *rows])
+    if len(steps) > _MOST_ROWS:
+        yield f"  and {count_words(len(steps) - _MOST_ROWS)} more"
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
-from plimsoll.drafts.draft import Draft, DraftOperation, LeftOut
+from plimsoll.drafts.draft import Draft, DraftOperation
+from plimsoll.drafts.left_out import LeftOut
 from plimsoll.plain_text import plain
 from plimsoll.words import number
 
@@ -42,7 +43,7 @@ function anyOf(list) {
   return list[Math.floor(Math.random() * list.length)];
 }
 """
-_RATE = """
+RATE = """
 // Arrivals per hour, as k6 wants whole numbers.
 function perUserHour(rate, exec) {
   return {
@@ -59,11 +60,11 @@ function perUserHour(rate, exec) {
 
 
 def script_of(draft: Draft) -> str:
-    """The text of script.js."""
+    """The text of script.js of operations that are each on its own."""
     drawn = any(one.rows for one in draft.operations)
     parts = [_head(draft, drawn), _options(draft.operations), *map(_function, draft.operations), _TAIL]
     parts += [_DRAW] if drawn else []
-    parts += [_RATE, *_missing(draft.left_out)]
+    parts += [RATE, *_missing(draft.left_out)]
     return "".join(parts)
 
 
@@ -88,10 +89,10 @@ def _head(draft: Draft, drawn: bool) -> str:
     url = draft.url or "http://127.0.0.1:8080"
     data = "import { SharedArray } from 'k6/data';\n" if drawn else ""
     return _HEAD.format(
-        what=_comment(draft.url or "a service"),
-        source=_comment(draft.source),
-        url=_comment(url),
-        url_text=_string(url),
+        what=comment(draft.url or "a service"),
+        source=comment(draft.source),
+        url=comment(url),
+        url_text=string_of(url),
         users=f"{users_of(draft):g}",
         data_import=data,
         headers=_HEADERS,
@@ -99,10 +100,12 @@ def _head(draft: Draft, drawn: bool) -> str:
 
 
 def _options(operations: Sequence[DraftOperation]) -> str:
-    lines = "".join(f"    {one.name}: perUserHour({one.per_user_hour:g}, {_string(one.exec)}),\n" for one in operations)
+    lines = "".join(
+        f"    {one.name}: perUserHour({one.per_user_hour:g}, {string_of(one.exec)}),\n" for one in operations
+    )
     values = "".join(
-        f"const {_list_name(one)} = new SharedArray({_string(one.name)}, "
-        f"() => JSON.parse(open('./{VALUES_FILE}'))[{_string(one.name)}]);\n"
+        f"const {_list_name(one)} = new SharedArray({string_of(one.name)}, "
+        f"() => JSON.parse(open('./{VALUES_FILE}'))[{string_of(one.name)}]);\n"
         for one in operations
         if one.rows
     )
@@ -113,11 +116,11 @@ def _options(operations: Sequence[DraftOperation]) -> str:
 
 
 def _function(one: DraftOperation) -> str:
-    method = "" if one.method == "GET" else f", {_string(one.method)}"
+    method = "" if one.method == "GET" else f", {string_of(one.method)}"
     drawn = f"  const one = anyOf({_list_name(one)});\n" if one.rows else ""
     return (
-        f"\n/** {_comment(one.request)} */\nexport function {one.exec}() {{\n"
-        f"{drawn}  get({_path(one)}, {_string(one.request)}{method});\n}}\n"
+        f"\n/** {comment(one.request)} */\nexport function {one.exec}() {{\n"
+        f"{drawn}  get({_path(one)}, {string_of(one.request)}{method});\n}}\n"
     )
 
 
@@ -125,8 +128,8 @@ def _path(one: DraftOperation) -> str:
     """The path as JavaScript: a string, or a template with the values of a row."""
     fixed = f"?{one.fixed_query}" if one.fixed_query else ""
     if not one.rows:
-        return _string(one.template + fixed)
-    text = _in_template(one.template + fixed)
+        return string_of(one.template + fixed)
+    text = template_text(one.template + fixed)
     for name in one.rows[0]:
         if name != "query":
             text = text.replace(f"{{{name}}}", f"${{one.{name}}}", 1)
@@ -137,18 +140,19 @@ def _list_name(one: DraftOperation) -> str:
     return f"{one.exec}Values"
 
 
-def _string(text: str) -> str:
+def string_of(text: str) -> str:
     """JavaScript of a text in single quotes."""
     inner = json.dumps(text, ensure_ascii=True)[1:-1].replace('\\"', '"').replace("'", "\\'")
     return f"'{inner}'"
 
 
-def _in_template(text: str) -> str:
+def template_text(text: str) -> str:
+    """The text within a JavaScript template."""
     escaped = json.dumps(text, ensure_ascii=True)[1:-1].replace('\\"', '"')
     return escaped.replace("`", "\\`").replace("${", "\\${")
 
 
-def _comment(text: str) -> str:
+def comment(text: str) -> str:
     """Text of others within a comment, which it cannot end."""
     return plain(text).replace("*/", "* /")
 
@@ -161,6 +165,6 @@ def _missing(left_out: Iterable[LeftOut]) -> Iterator[str]:
     yield "\n// Not here, as it writes and its bodies are not known. Add what matters, to the study too:\n"
     for one in writes[:_MOST_NAMED]:
         rate = "" if one.per_user_hour is None else f"  {number(one.per_user_hour)} per user and hour"
-        yield f"//   {_comment(one.request)}{rate}\n"
+        yield f"//   {comment(one.request)}{rate}\n"
     if len(writes) > _MOST_NAMED:
         yield f"//   and {len(writes) - _MOST_NAMED} more\n"

@@ -18,6 +18,12 @@ ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "new.md"
 K6 = shutil.which("k6") or str(ROOT / "target" / "gauntlet" / "bin" / "k6")
 LINE = '10.0.{0}.1 - - [28/Nov/2026:10:{1:02}:{2:02} +0000] "{3} HTTP/1.1" 200 12 "-" "Firefox" 0.0{0:02}\n'
+ENTRY = {
+    "startedDateTime": "2026-11-28T10:00:00Z",
+    "time": 5,
+    "request": {"method": "GET", "url": "https://app.example.org/issues"},
+    "response": {"status": 200, "content": {"mimeType": "application/json", "text": "[]"}},
+}
 TARGETS = ("GET /issues/{0}", "GET /issues?state=open&page={0}", "GET /", "POST /issues")
 
 
@@ -98,6 +104,12 @@ def test_standard_input_json_and_writing_again(tmp_path: Path) -> None:
         (["--access-log", "none.log"], "none.log cannot be read"),
         (["--access-log", "other.log"], "These formats are read"),
         (["--openapi", "other.log"], "no OpenAPI description"),
+        (["--har", "other.log"], "the recording is no JSON"),
+        (["--har", "none.har"], "the recording cannot be read"),
+        (
+            ["--har", "a", "--openapi", "b", "--access-log", "c"],
+            "--access-log and --openapi and --har are given together",
+        ),
         (["--access-log", "access.log", "--least", "many"], "--least"),
         (["http://127.0.0.1:1", "--token", "s3cr3t"], "it is no env:NAME"),
         (["http://127.0.0.1:1", "--token", "env:NOT_SET"], "NOT_SET is not set"),
@@ -121,6 +133,7 @@ def test_every_command_of_the_page_works(tmp_path: Path, known_server: Callable[
     (tmp_path / "access.log.2.gz").write_bytes(gzip.compress(log.read_bytes()))
     shutil.copy(log, tmp_path / "access.log.1")
     (tmp_path / "openapi.yaml").write_text("openapi: 3.0.0\npaths: {/pets: {get: {}}}")
+    (tmp_path / "use.har").write_text(json.dumps({"log": {"entries": [ENTRY]}}))
     blocks = re.findall(r"```(?:sh)?\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     commands = [line.removeprefix("$ ") for block in blocks for line in block.splitlines() if "plimsoll new" in line]
     assert len(commands) >= 5

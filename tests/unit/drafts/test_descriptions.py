@@ -96,7 +96,7 @@ def test_a_description_without_a_service_gives_what_it_knows_values_for(tmp_path
         "GET /v2/x/{unknown}": "no value is known for unknown",
     }
     assert draft.url is None and draft.asked == ()
-    assert "put the address of the service" in str(draft)
+    assert "put the address of the service under test into study.yaml" in str(draft)
 
 
 @pytest.mark.parametrize(
