@@ -14,7 +14,7 @@ from urllib.parse import quote, urljoin, urlsplit
 
 from plimsoll.drafts.asking import Asker, Told, does_something
 from plimsoll.drafts.descriptions import Described, Description, Parameter, is_description, places_of, read_description
-from plimsoll.drafts.draft import Draft, DraftOperation
+from plimsoll.drafts.draft import MOST_OPERATIONS, Draft, DraftOperation
 from plimsoll.drafts.found_ids import ids_in
 from plimsoll.drafts.kinds import is_static
 from plimsoll.drafts.left_out import LeftOut
@@ -79,12 +79,14 @@ class _Drafting:
 
     def draft(self) -> Draft:
         """The draft; InputError where nothing is left."""
-        found = []
+        found: list[tuple[Described, list[_Row]]] = []
         for one in self.description.operations:
             reason = self._why_not(one)
             if reason is None:
                 rows = self._rows(one)
                 reason = self._trouble(one, rows) if rows else self._why_no_rows(one)
+            if reason is None and len(found) >= MOST_OPERATIONS:
+                reason = f"beyond the first {MOST_OPERATIONS:,}"
             if reason is None:
                 found.append((one, rows))
             else:
@@ -224,7 +226,10 @@ def _operations(found: Sequence[tuple[Described, list[_Row]]], prefix: str) -> I
         fixed = next(iter(queries)).removeprefix("?") if len(queries) == 1 else ""
         given = []
         for row in rows:
-            values = {place: quote(row[old], safe="") for place, old in zip(places, places_of(one.path), strict=True)}
+            values = {
+                place: quote(row[old], safe="", errors="replace")
+                for place, old in zip(places, places_of(one.path), strict=True)
+            }
             given.append(values | ({} if len(queries) == 1 else {"query": _query_of(row)}))
         yield DraftOperation(
             name=name,
@@ -254,12 +259,16 @@ def _spread(rows: Sequence[_Row], name: str, values: Sequence[str], at: int) -> 
 
 
 def _filled(path: str, row: _Row) -> str:
-    return re.sub(r"\{([^{}]+)\}", lambda found: quote(row.get(found[1], ""), safe=""), path)
+    return re.sub(r"\{([^{}]+)\}", lambda found: quote(row.get(found[1], ""), safe="", errors="replace"), path)
 
 
 def _query_of(row: _Row) -> str:
     """The query of a row, whose names begin with a question mark there."""
-    pairs = [f"{quote(name[1:], safe='')}={quote(value, safe='')}" for name, value in row.items() if name[0] == "?"]
+    pairs = [
+        f"{quote(name[1:], safe='', errors='replace')}={quote(value, safe='', errors='replace')}"
+        for name, value in row.items()
+        if name[0] == "?"
+    ]
     return f"?{'&'.join(pairs)}" if pairs else ""
 
 

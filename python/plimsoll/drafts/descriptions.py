@@ -110,8 +110,8 @@ def _base(root: Mapping[str, Any]) -> str:
             base = urlsplit(url).path
         except ValueError:
             base = ""
-    base = base.strip("/")
-    return f"/{base}" if base else ""
+    base = re.sub(r"/?\{[^{}]*\}", "", base).strip("/")  # a variable without a default
+    return f"/{base}" if base and not re.search(r"[{}]", base) else ""
 
 
 def _operations(root: Mapping[str, Any], paths: Mapping[str, Any]) -> Iterator[Described]:

@@ -11,6 +11,8 @@ from plimsoll.drafts.correlation import Step
 from plimsoll.drafts.left_out import LeftOut
 from plimsoll.drafts.sessions import Activity
 
+MOST_OPERATIONS = 200  # a script of more is not read by anybody; a study takes 1,000
+
 
 @dataclass(frozen=True)
 class DraftOperation:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ipaddress
 import json
+import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -34,6 +35,7 @@ _FORWARDED_AT_END = re.compile(r'"([0-9a-fA-F:.]{3,45})(?:, ?[^"]*)?"')
 _SAFE = "!#$%&'()*+,/:;=?@[]~|^{}`"
 _SENDABLE = re.compile(rf"[\w{re.escape(_SAFE)}.-]*", re.ASCII)
 _ESCAPED = re.compile(r'\\x([0-9A-Fa-f]{2})|\\(["\\])')
+_LATEST_S = 7.3e9  # in the year 2201
 _FRACTION = re.compile(r"[.,](\d+)(?=[Z+-]|$)")
 
 
@@ -122,7 +124,12 @@ def _is_address(text: str) -> bool:
 def _clf_time(text: str) -> float | None:
     """Seconds since 1970 of "28/Nov/2026:10:00:00 +0100"."""
     hour_s = _clf_hour(text[:14], text[21:])
-    return None if hour_s is None else hour_s + 60 * int(text[15:17]) + int(text[18:20])
+    return None if hour_s is None else _sane(hour_s + 60 * int(text[15:17]) + int(text[18:20]))
+
+
+def _sane(time_s: float) -> float | None:
+    """The time, if it may be one of a log."""
+    return time_s if 0 <= time_s < _LATEST_S else None
 
 
 @lru_cache(maxsize=1024)
@@ -151,7 +158,7 @@ def _of_json(line: str) -> LoggedRequest | None:
         if "RequestMethod" in fields:
             return _of_traefik(fields)
         return _of_nginx(fields)
-    except (KeyError, ValueError, TypeError, OverflowError):
+    except (LookupError, ValueError, TypeError, AttributeError, OverflowError):
         return None
 
 
@@ -160,7 +167,7 @@ def _of_caddy(fields: Mapping[str, Any], request: Mapping[str, Any]) -> LoggedRe
         return None
     agent = (request.get("headers") or {}).get("User-Agent") or [""]
     duration = fields.get("duration")
-    duration_ms = 1000 * _seconds(duration) if duration is not None else None
+    duration_ms = _ms(duration)
     address = str(request.get("client_ip") or request.get("remote_ip") or request.get("remote_addr") or "")
     return LoggedRequest(
         _time(fields.get("ts", fields.get("time"))),
@@ -184,7 +191,7 @@ def _of_traefik(fields: Mapping[str, Any]) -> LoggedRequest:
         str(fields["RequestMethod"]),
         path_of(str(fields["RequestPath"])),
         int(fields.get("DownstreamStatus") or fields["OriginStatus"]),
-        None if duration is None else float(duration) / 1e6,
+        None if duration is None else _ms(float(duration) / 1e9),
     )
 
 
@@ -212,12 +219,20 @@ def _of_nginx(fields: Mapping[str, Any]) -> LoggedRequest:
         str(method),
         path_of(str(target)) if target else "",
         int(_first(given, ("status", "status_code", "response_status"))),
-        None if duration in (None, "", "-") else 1000 * _seconds(duration),
+        _ms(duration),
     )
 
 
 def _first(given: Mapping[str, Any], names: Iterable[str]) -> Any:
     return next((given[name] for name in names if given.get(name) not in (None, "")), None)
+
+
+def _ms(duration: Any) -> float | None:
+    """A duration in ms; None where there is none, or none that can be."""
+    if duration in (None, "", "-"):
+        return None
+    ms = 1000 * _seconds(duration)
+    return ms if 0 <= ms < math.inf else None
 
 
 def _seconds(value: Any) -> float:
@@ -238,8 +253,7 @@ def _time(value: Any) -> float:
     if isinstance(value, int | float) or re.fullmatch(r"\d{9,}(?:\.\d+)?", str(value)):
         number = float(value)
         number = number / 1000 if number > 1e11 else number
-        datetime.fromtimestamp(number, UTC)  # refuses what is no time
-        return number
+        return _checked(number)
     text = str(value).strip()
     if re.fullmatch(r"\d{2}/[A-Z][a-z]{2}/\d{4}:\d{2}:\d{2}:\d{2} [+-]\d{4}", text):
         found = _clf_time(text)
@@ -248,4 +262,11 @@ def _time(value: Any) -> float:
         return found
     text = _FRACTION.sub(lambda part: f".{part[1][:6]:0<6}", text.replace("/", "-"), count=1)
     moment = datetime.fromisoformat(text)
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    return _checked((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
+
+
+def _checked(time_s: float) -> float:
+    """ValueError for what cannot be a time of a log."""
+    if _sane(time_s) is None:
+        raise ValueError(time_s)
+    return time_s

@@ -13,7 +13,7 @@ from random import Random
 
 from plimsoll.drafts import log_words
 from plimsoll.drafts.access_log import Reading
-from plimsoll.drafts.draft import Draft, DraftOperation
+from plimsoll.drafts.draft import MOST_OPERATIONS, Draft, DraftOperation
 from plimsoll.drafts.kinds import READING, WRITING, bot_of, is_health_check, is_static
 from plimsoll.drafts.left_out import LeftOut
 from plimsoll.drafts.log_lines import LoggedRequest
@@ -247,6 +247,7 @@ def _proposed(ranked: Sequence[_Ranked], least_share: float) -> tuple[list[_Rank
     kept = [one for one in usable if _counts(one, least_share)]
     if sum(one.tally.count for one in kept) < 0.5 * sum(one.tally.count for one in usable):
         kept = usable[:_FEWEST]
+    kept = kept[:MOST_OPERATIONS]
     return kept, [one for one in usable if one not in kept], failing
 
 
@@ -299,7 +300,9 @@ def _writes(ranked: Sequence[_Ranked]) -> list[LeftOut]:
 
 
 def _rare(one: _Ranked, least_share: float) -> LeftOut:
-    reason = log_words.rare_reason(least_share, LEAST_SESSIONS, one.time_share is not None)
+    reason = f"beyond the {MOST_OPERATIONS:,} most frequent"
+    if not _counts(one, least_share):
+        reason = log_words.rare_reason(least_share, LEAST_SESSIONS, one.time_share is not None)
     return _left_out(one, "rare", reason)
 
 

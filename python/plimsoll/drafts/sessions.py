@@ -32,6 +32,10 @@ class Session:
     requests: int = 1
     has_success: bool = False
 
+    def gap_s(self, time_s: float) -> float:
+        """How long after its last request that is, or before its first one, as lines may be out of order."""
+        return max(time_s - self.last_s, self.first_s - time_s)
+
 
 @dataclass(slots=True)
 class _Bin:
@@ -73,11 +77,11 @@ class Sessions:
     def request(self, time_s: float, address: str, agent: str, *, is_success: bool = True) -> Session:
         """The session that a request is of."""
         self._first_s, self._last_s = min(self._first_s, time_s), max(self._last_s, time_s)
-        if self._last_s - self._swept_s > _SWEEP_S:
-            self._sweep(self._last_s)
+        if abs(time_s - self._swept_s) > _SWEEP_S:
+            self._sweep(time_s)
         key = (address, agent)
         session = self._open.get(key)
-        if session is not None and time_s - session.last_s > GAP_S:
+        if session is not None and session.gap_s(time_s) > GAP_S:
             self._end(session)
             session = None
         if session is None:
@@ -114,7 +118,7 @@ class Sessions:
 
     def _sweep(self, now_s: float) -> None:
         self._swept_s = now_s
-        for key in [key for key, session in self._open.items() if now_s - session.last_s > GAP_S]:
+        for key in [key for key, session in self._open.items() if session.gap_s(now_s) > GAP_S]:
             self._end(self._open.pop(key))
 
     def _end(self, session: Session) -> None:
