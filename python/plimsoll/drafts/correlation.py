@@ -186,12 +186,10 @@ class Correlation:
     def _variable(self, found: _Value) -> str:
         words = re.findall(r"[A-Za-z0-9]+", found.key) or ["value"]
         stem = words[0][0].lower() + words[0][1:] + "".join(word.capitalize() for word in words[1:])
-        return f"{'v' if stem[0].isdigit() else ''}{stem}{found.step + 1}{self._same(found, stem)}"
-
-    def _same(self, found: _Value, stem: str) -> str:
-        """What tells two variables of one answer with the same key apart."""
-        count = sum(1 for step, path, field in self._variables if step == found.step and (path, field) != ("", stem))
-        return f"_{count + 1}" if count else ""
+        name = f"{'v' if stem[0].isdigit() else ''}{stem}{found.step + 1}"
+        while name in self._variables.values() or re.fullmatch(r"answer\d+", name):  # of the script itself
+            name += "_"
+        return name
 
 
 def _texts_of(request: Recorded) -> Iterator[str]:

@@ -22,6 +22,7 @@ from plimsoll.drafts.names import named_template, operation_names
 from plimsoll.drafts.queries import is_secret_parameter
 from plimsoll.errors import InputError
 from plimsoll.plain_text import plain
+from plimsoll.study.secrets.in_urls import hide_in_urls
 from plimsoll.study.urls import mistake_of_url
 from plimsoll.words import count_words, number
 
@@ -56,7 +57,7 @@ def draft_of_description(source: str | Path | None, url: str | None, token: str 
     asker = None if url is None else Asker(url, token)
     text: str | None
     if source is not None:
-        where, text = str(source), _text_of(str(source))
+        where, text = hide_in_urls(str(source)), _text_of(str(source))
     else:
         assert asker is not None
         where, text = _searched(asker)
@@ -279,9 +280,13 @@ def _text_of(source: str) -> str:
         if mistake is not None:
             raise InputError(f"--openapi: {mistake[0]}", mistake[1])
         parts = urlsplit(source)
+        if "@" in parts.netloc:
+            raise InputError("--openapi: the URL has a user or password", "Save the description, and give its file.")
         told = Asker(f"{parts.scheme}://{parts.netloc}").ask(parts.path + (f"?{parts.query}" if parts.query else ""))
         if not told.is_success:
-            raise InputError(f"the description {told.words}", "Give its file, or a URL that answers.", file=source)
+            raise InputError(
+                f"the description {told.words}", "Give its file, or a URL that answers.", file=hide_in_urls(source)
+            )
         return told.body.decode("utf-8", "replace")
     try:
         with Path(source).open("rb") as file:

@@ -189,3 +189,14 @@ def test_a_service_that_has_enough_is_left_alone(service: Service, tmp_path: Pat
     service.answers["/api/pets/41"] = (429, "")
     draft = plimsoll.new(service.url, output=tmp_path / "load")
     assert service.asked[-1] == "GET /api/pets/41" and [one.request for one in draft.operations] == ["GET /api/pets"]
+
+
+def test_secrets_of_a_description_s_address_are_never_said(service: Service, tmp_path: Path) -> None:
+    service.answers["/d"] = (200, json.dumps({"swagger": "2.0", "paths": {"/a": {"get": {}}}}))
+    draft = plimsoll.new(openapi=f"{service.url}/d?access_token=s3cr3t", output=tmp_path / "load")
+    assert service.asked == ["GET /d?access_token=s3cr3t"]
+    assert "s3cr3t" not in f"{draft}{draft.to_json()}{(tmp_path / 'load' / 'study.yaml').read_text()}"
+    for address in (f"{service.url}/none?access_token=s3cr3t", f"http://me:s3cr3t@{service.url[7:]}/d"):
+        with pytest.raises(InputError) as caught:
+            plimsoll.new(openapi=address, output=tmp_path / "other")
+        assert "s3cr3t" not in str(caught.value)

@@ -112,6 +112,15 @@ def test_two_values_of_one_name_have_two_variables(tmp_path: Path) -> None:
     assert len({line.split()[1] for line in script.splitlines() if "valueIn(answer1" in line}) == 3
 
 
+def test_variables_of_different_answers_are_never_the_same(tmp_path: Path) -> None:
+    entries = [_entry("GET /first", {"id1": "a1b2c3d4e5f6", "answer": "c1b2c3d4e5f6"})]
+    entries += [_entry("GET /use/a1b2c3d4e5f6/c1b2c3d4e5f6", {})]
+    entries += [_entry(f"GET /between{at}", {}) for at in range(8)]
+    entries += [_entry("GET /eleventh", {"id": "b1b2c3d4e5f6"}), _entry("GET /use/b1b2c3d4e5f6", {})]
+    _, script = _draft(tmp_path, *entries)
+    assert script.count(" = valueIn(answer") == 3
+
+
 def test_what_no_load_makes_again_is_named(tmp_path: Path) -> None:
     draft, script = _draft(
         tmp_path,

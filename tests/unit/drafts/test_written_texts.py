@@ -8,13 +8,13 @@ import stat
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import plimsoll
 from plimsoll.drafts.draft import Draft, DraftOperation
 from plimsoll.drafts.names import named_template, operation_names
-from plimsoll.drafts.script_text import script_of
+from plimsoll.drafts.script_text import script_of, values_of
 from plimsoll.drafts.study_text import study_of
 from plimsoll.engine import EngineConfig, inspect
 from plimsoll.errors import InputError
@@ -106,9 +106,15 @@ def test_a_folder_that_is_none_is_refused(tmp_path: Path) -> None:
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=30)
 
 
-@settings(max_examples=150, deadline=None)
-@given(TEXTS, TEXTS, st.lists(TEXTS, max_size=3), TEXTS)
-def test_any_text_makes_a_script_and_a_study(path: str, query: str, values: list[str], source: str) -> None:
+CODE = st.sampled_from(["`", "${", "}", "'", "\\", "*/", "//", "\n", "\u2028", "export function x() {}", "{id}", '"'])
+CODE_TEXTS = TEXTS | st.lists(CODE, max_size=6).map("".join)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(path=CODE_TEXTS, query=CODE_TEXTS, values=st.lists(CODE_TEXTS, max_size=3), source=CODE_TEXTS)
+def test_any_text_makes_a_script_and_a_study(
+    tmp_path: Path, path: str, query: str, values: list[str], source: str
+) -> None:
     template, places = named_template(f"/{path}/{{id}}")
     [(name, function)] = operation_names([("GET", template)])
     rows = tuple(dict.fromkeys(places, value) | {"query": query} for value in values)
@@ -116,8 +122,9 @@ def test_any_text_makes_a_script_and_a_study(path: str, query: str, values: list
         source, "http://127.0.0.1:1", (source,), (DraftOperation(name, function, "GET", template, 1.5, rows, query),)
     )
     assert parse_study(study_of(draft, source or "x")).workload.operations[0].exec == function  # type: ignore[union-attr]
-    script = script_of(draft)
-    assert script.count("\nexport function ") == 1 and f"export function {function}() {{" in script
+    (tmp_path / "values.json").write_text(values_of(draft) or "", errors="backslashreplace")
+    (tmp_path / "script.js").write_text(script_of(draft))
+    assert _exports(tmp_path / "script.js") == {function}
 
 
 def test_names_are_all_different_and_functions_too() -> None:
