@@ -32,24 +32,31 @@ def load_line(finding: Mapping[str, Any]) -> list[str]:
         bad = overload["level"] if overload else None
     if not (good or bad) or (good is not None and bad is not None and good >= bad):
         return []
-    marks = dict(_marks(finding))
+    unit = wording.unit_words(capacity.get("unit"), "users")
+    return to_scale(good, bad, dict(_marks(finding)), unit)
+
+
+def to_scale(
+    good: float | None, bad: float | None, marks: Mapping[str, tuple[float, str]], unit: str, bar: int = BAR
+) -> list[str]:
+    """The lines of these bounds, of which there is at least one; `marks`: sign to level and words; `bar`: its
+    columns."""
     top = _BEYOND * max(level for level in (good, bad, *(level for level, _ in marks.values())) if level)
 
     def at(level: float) -> int:
-        return min(BAR - 1, round(level / top * BAR))
+        return min(bar - 1, round(level / top * bar))
 
-    carried, not_carried = at(good or 0), BAR if bad is None else at(bad)
-    bar = CARRIED * carried + OPEN * (not_carried - carried) + NOT_CARRIED * (BAR - not_carried)
+    carried, not_carried = at(good or 0), bar if bad is None else at(bad)
+    line = CARRIED * carried + OPEN * (not_carried - carried) + NOT_CARRIED * (bar - not_carried)
     signs = ((CARRIED, "carried"), (OPEN, "not decided"), (NOT_CARRIED, "not carried"))
-    key = [f"{sign} {words}" for sign, words in signs if sign in bar]
+    key = [f"{sign} {words}" for sign, words in signs if sign in line]
     levels = [(max(0, at(level) - 1), wording.number(level)) for level in (good, bad) if level]
-    unit = wording.unit_words(capacity.get("unit"), "users")
     lines = [
-        (bar, "  ".join(key)),
-        (_placed((max(0, at(level) - 1), sign) for sign, (level, _) in marks.items()), _mark_words(marks)),
-        (_placed([(0, "0"), *levels]), unit),
+        (line, "  ".join(key)),
+        (_placed(((max(0, at(level) - 1), sign) for sign, (level, _) in marks.items()), bar), _mark_words(marks)),
+        (_placed([(0, "0"), *levels], bar), unit),
     ]
-    return [f"{drawn:<{BAR + GAP - 1}} {words}".rstrip() for drawn, words in lines if drawn.strip()]
+    return [f"{drawn:<{bar + GAP - 1}} {words}".rstrip() for drawn, words in lines if drawn.strip()]
 
 
 def _marks(finding: Mapping[str, Any]) -> Iterable[tuple[str, tuple[float, str]]]:
@@ -68,10 +75,10 @@ def _mark_words(marks: Mapping[str, tuple[float, str]]) -> str:
     return "  ".join(f"{sign} {words}" for sign, (_, words) in marks.items())
 
 
-def _placed(texts: Iterable[tuple[int, str]]) -> str:
+def _placed(texts: Iterable[tuple[int, str]], bar: int) -> str:
     """Each text ends or begins where it is wanted, or where there is room behind the one before."""
     line = ""
     for place, text in sorted(texts):
-        begin = max(min(place, BAR + GAP - len(text) - 1), len(line) + bool(line))
+        begin = max(min(place, bar + GAP - len(text) - 1), len(line) + bool(line))
         line = f"{line:<{begin}}{text}"
     return line

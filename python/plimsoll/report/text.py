@@ -59,10 +59,10 @@ def _lines(item: FindingView) -> list[str]:
     return lines
 
 
-def wrapped(text: str, indent: str) -> list[str]:
-    """Lines of WIDTH; a number stays on one line with its unit."""
+def wrapped(text: str, indent: str, width: int = WIDTH) -> list[str]:
+    """Lines of `width`; a number stays on one line with its unit."""
     held = _BEFORE_UNIT.sub(HOLD, clean(text))
-    lines = textwrap.wrap(held, WIDTH, initial_indent=indent, subsequent_indent=f"{indent}  ", break_on_hyphens=False)
+    lines = textwrap.wrap(held, width, initial_indent=indent, subsequent_indent=f"{indent}  ", break_on_hyphens=False)
     return [line.replace(HOLD, " ") for line in lines]
 
 
