@@ -6,7 +6,8 @@ import math
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from plimsoll.listed_names import listed
 from plimsoll.plain_text import plain
 
 if TYPE_CHECKING:
+    from plimsoll.cli.live.followed import Fold
     from plimsoll.cli.run.checks import Summary
     from plimsoll.cli.run.live_control import RunControl
     from plimsoll.cli.run.settings import Settings
@@ -111,7 +113,8 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
                 return EXIT_STOPPED if control.stopped else EXIT_INTERRUPTED
             engine.begin()  # no load that could not be kept
             try:
-                _follow(control, tally, watch, quiet)
+                with _shown(quiet) as show:
+                    _follow(control, tally, watch, show)
                 ended = engine.result()
                 watch.end(writer)
                 writer.append_event("note", second=0.0, summary=ended["summary"].get("metrics", {}), threw=tally.threw)
@@ -243,7 +246,7 @@ def _resumed(control: RunControl) -> bool:
     return not control.stopped
 
 
-def _follow(control: RunControl, tally: Tally, watch: RunWatch, quiet: bool) -> None:
+def _follow(control: RunControl, tally: Tally, watch: RunWatch, show: Callable[[Snapshot], None]) -> None:
     """Write and count every second until the end, and serve what `plimsoll control` says; Ctrl-C stops gracefully, a
     second one at once. Raises DeafScript where that does not end it."""
     from plimsoll.engine import END_AT_ONCE_S, DeafScript
@@ -263,7 +266,7 @@ def _follow(control: RunControl, tally: Tally, watch: RunWatch, quiet: bool) -> 
             writer.append_snapshot(snapshot)
             tally.add(snapshot)
             watch.add(snapshot, writer)
-            _show_progress(snapshot, quiet)
+            show(snapshot)
         except StopIteration:
             return
         except KeyboardInterrupt:
@@ -285,8 +288,31 @@ def _end(control: RunControl, tally: Tally) -> None:
         _end(control, tally)
 
 
-def _show_progress(snapshot: Snapshot, quiet: bool) -> None:
-    live = sys.stderr.isatty()
+@contextmanager
+def _shown(quiet: bool) -> Iterator[Callable[[Snapshot], None]]:
+    """Who is shown each second: the live view where there is a terminal for it, else a line."""
+    from plimsoll.cli.live.followed import Followed, has_room
+
+    if quiet or not has_room():
+        yield lambda snapshot: _show_line(snapshot, quiet)
+        return
+    followed = Followed(lambda snapshot: _show_line(snapshot, quiet), _run_fold)
+    try:
+        yield followed
+    finally:
+        followed.close()
+
+
+def _run_fold() -> Fold:
+    from plimsoll.cli.live.run import RunFolded
+
+    return RunFolded()
+
+
+def _show_line(snapshot: Snapshot, quiet: bool) -> None:
+    from plimsoll.cli.live.followed import is_steerable
+
+    live = is_steerable()
     if quiet or not (live or snapshot.second % 5 == 4):
         return
     level = "" if snapshot.level == 1 else f"  level {snapshot.level:g}"
