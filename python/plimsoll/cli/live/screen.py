@@ -38,6 +38,7 @@ _SET_PIPE_SIZE = 1031  # F_SETPIPE_SZ
 # A script may colour its lines; what moves the cursor, or anything else, would break the screen.
 _STEERS = re.compile(r"\x1b\[[0-9;]*m|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _PLAIN = "\x1b[0m"
+_BEGIN, _END = "\x1b[?2026h\x1b[?25l", "\x1b[?25h\x1b[?2026l"
 
 View = Callable[[State, int, int, float], Group]
 History = Callable[[State, int], Sequence[Text]]
@@ -55,7 +56,8 @@ class _Raw:
 
 class _Frames(io.TextIOBase):
     """The terminal as Rich writes to it: what is flushed is a whole frame, and is shown as one where the terminal knows
-    how (synchronized output, mode 2026), else as it comes."""
+    how (synchronized output, mode 2026), else as it comes. The cursor is there between frames: whoever stops or kills
+    this process has one."""
 
     encoding = "utf-8"  # type: ignore[assignment]
 
@@ -71,7 +73,7 @@ class _Frames(io.TextIOBase):
         """Show it."""
         text = "".join(self._parts)
         self._parts.clear()
-        data = memoryview(f"\x1b[?2026h{text}\x1b[?2026l".encode(errors="replace") if text else b"")
+        data = memoryview(f"{_BEGIN}{text}{_END}".encode(errors="replace") if text else b"")
         while data:
             data = data[os.write(self._terminal, data) :]
 
@@ -191,7 +193,7 @@ class Drawing:
             return
         self._fit()
         if lines:
-            self._console.print(_Raw(lines), end="")
+            self._say(lines)
         state, shown_s = screen.state, screen.shown_s
         is_stale = now_s - max(self._drawn_s, shown_s) >= STALE_EVERY_S
         if state is not None and (state is not self._drawn or is_stale):
@@ -200,6 +202,10 @@ class Drawing:
             self._live.update(frame, refresh=True)
             self._widths = [len(line) for line in frame.renderables if isinstance(line, Text)]
             self._drawn, self._drawn_s = state, now_s
+
+    def _say(self, text: str) -> None:
+        """Whole lines above the view, however long they are."""
+        self._console.print(_Raw(text), end="", crop=False)
 
     def _is_elsewhere(self, now_s: float) -> bool:
         """Whether the terminal is another program's now, as after Ctrl-Z and `bg`. Once it is back, nothing that was
@@ -243,11 +249,11 @@ class Drawing:
         """What was still written, what was judged, and the last words."""
         rest = self._written()
         begun, self._begun = _harmless(self._begun.decode(errors="replace")), b""
-        self._console.print(_Raw(rest + (f"{begun}\n" if begun else "")), end="")
+        self._say(rest + (f"{begun}\n" if begun else ""))
         if self._screen.state is not None:
             for line in self._screen.history(self._screen.state, self._console.size.width):
                 self._console.print(line)
-        self._console.print(_Raw("".join(f"{words}\n" for words in self._screen.last_words)), end="")
+        self._say("".join(f"{words}\n" for words in self._screen.last_words))
 
 
 def is_foreground(terminal: int) -> bool:
