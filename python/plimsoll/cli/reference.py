@@ -40,7 +40,7 @@ On a terminal of at least 60 columns and 16 lines, standard error shows a live v
    168   1,672 ██████████████████▊   14 ms ████████████▏        held now
    204   1,690 ███████████████████   4.2 s ██████████████████»  ✗ not carried
 
- Target     api: 98% of a core in its busiest thread, 1.2 cores in all, 143 MiB
+ Target     api: busiest thread 98% of a core, 1.2 cores, 143 MiB
             host: 61% of 4 cores
  Generator  ✓ 12% of its core, lag p99 0.3 ms
 ```

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -134,12 +135,20 @@ def test_trials_have_a_row_for_each_load_and_variant_with_their_means() -> None:
         3, 8, "new", "20 users", 4, 10, 198.0, "by chance", second(3, 198, 6.0), (), None, records, trial, plan
     )
     state = fold(told)
-    assert state.phase == "trial 3 of 8" and state.name == "new, 20 users" and state.why == "by chance"
+    assert (
+        state.phase == "trial 3 of 8, 4 of 10 s"
+        and state.stage == "warming up"
+        and state.name == "new, 20 users"
+        and state.why == "by chance"
+    )
     assert state.second == 24.0 and state.left_s == 56.0
     assert [(row.name, row.done_per_s, row.p95_ms, row.words) for row in state.rows] == [
         ("A, 20 users", 201.0, 6.0, "2 trials"),
         ("new, 20 users", 0.0, None, "the first now"),
     ]
+    other = next(one for one in plan.trials() if one.variant == "A")
+    named = TrialsFolded()(replace(told, trial=other, label=variants[0].label)).name
+    assert named == "A (BASE_URL=http://127.0.0.1:8080), 20 users", "the rows call it A"
     records.append({"load": "20 users", "variant": "B", "done_per_s": 198.0, "endpoints": []})
     ended = fold.ended()
     assert ended is not None and [row.words for row in ended.rows] == ["2 trials", "1 trial"]
@@ -167,9 +176,9 @@ def test_the_target_is_told_by_its_busiest_processes_and_each_host() -> None:
         [{"source": "host", "values": {"cpu_share": 0.61, "cores": 4.0}}, {"source": "generator", "values": {"x": 1}}]
     )
     assert resources.words() == (
-        "api: 98% of a core in its busiest thread, 2 cores in all, 1 MiB",
-        "db: 40% of a core in its busiest thread, 0.8 cores in all, 1 MiB",
-        "cache: 10% of a core in its busiest thread, 0.2 cores in all, 1 MiB",
+        "api: busiest thread 98% of a core, 2 cores, 1 MiB",
+        "db: busiest thread 40% of a core, 0.8 cores, 1 MiB",
+        "cache: busiest thread 10% of a core, 0.2 cores, 1 MiB",
         "1 more process",
         "host: 61% of 4 cores",
     )

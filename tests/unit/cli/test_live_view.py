@@ -30,7 +30,7 @@ SEARCH = State(
     bracket=Bracket(160.0, 204.0, 168.0, "users"),
     rows=ROWS,
     unit="users",
-    target=("api: 98% of a core in its busiest thread, 1.2 cores in all, 143 MiB", "host: 61% of 4 cores"),
+    target=("api: busiest thread 98% of a core, 1.2 cores, 143 MiB", "host: 61% of 4 cores"),
     generator=Health("12% of its core, lag p99 0.3 ms"),
 )
 HOLD = replace(
@@ -71,7 +71,7 @@ def test_a_search_shows_phase_time_level_reason_bracket_chart_and_both_healths(s
     charted = [line for line in found if line.split()[:1] in ([row.name] for row in ROWS)]
     assert [line.split()[0] for line in charted] == [row.name for row in ROWS]
     assert all(line.endswith(row.words) for line, row in zip(charted, ROWS, strict=True))
-    assert "Target     api: 98% of a core in its busiest thread" in text and "host: 61% of 4 cores" in text
+    assert "Target     api: busiest thread 98% of a core" in text and "host: 61% of 4 cores" in text
     assert "Generator  ✓ 12% of its core, lag p99 0.3 ms" in text
 
 

@@ -90,6 +90,11 @@ class Screen:
         self.last_words: tuple[str, ...] = ()
         self.is_ending = False
         self._is_left = threading.Event()
+        with interruptions_held():
+            self._begin()
+
+    def _begin(self) -> None:
+        """Put the pipe in the place of the terminal, and read it."""
         sys.stderr.flush()
         self.terminal = os.dup(STDERR)
         self._lines, end = os.pipe()

@@ -95,8 +95,8 @@ def _busiest(values: Mapping[str, Any]) -> float:
 def _process_words(label: str, values: Mapping[str, Any]) -> str:
     thread, cores, size = (values.get(name) for name in ("busiest_thread_cores_used", "cpu_cores_used", "rss_bytes"))
     parts = [
-        None if thread is None else f"{share_words(thread)} of a core in its busiest thread",
-        None if cores is None else f"{number(cores, 2)} cores in all",
+        None if thread is None else f"busiest thread {share_words(thread)} of a core",
+        None if cores is None else f"{number(cores, 2)} cores",
         None if size is None else size_words(size),
     ]
     known = [part for part in parts if part]

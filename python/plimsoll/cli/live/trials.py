@@ -38,7 +38,6 @@ class TrialsFolded:
         snapshot = progress.snapshot
         second = answers_of(snapshot) if snapshot is not None else Answers()
         self._resources.add(progress.rows)
-        name = _named(progress.label, progress.level)
         seen = progress.seen if progress.seen is not None and progress.seen.seconds else None
         every = seen.of[ALL] if seen is not None else None
         failed, requests = (every.failed, every.judged) if every is not None else (second.failed, second.requests)
@@ -46,11 +45,11 @@ class TrialsFolded:
         p95_ms = times.percentile(0.95) if times is not None and times.count else second.p95_ms
         left = (progress.of - progress.number + 1) * progress.seconds - progress.second
         return State(
-            phase=f"trial {progress.number} of {progress.of}",
+            phase=f"trial {progress.number} of {progress.of}, {progress.second} of {progress.seconds} s",
             second=float((progress.number - 1) * progress.seconds + progress.second),
             left_s=float(max(0, left)),
-            name=name,
-            stage=f"second {progress.second} of {progress.seconds}{'' if seen else ', warming up'}",
+            name=_named(_whole(progress), progress.level),
+            stage="" if seen else "warming up",
             why=progress.why,
             numbers=(
                 rate_words(seen.done / seen.seconds if seen else progress.done_per_s),
@@ -96,7 +95,17 @@ def _p95_of(record: Mapping[str, Any]) -> float | None:
 
 def _short(variant: TrialVariant) -> str:
     """What tells it from the others in a row: its label, where that is short."""
-    return variant.label if len(variant.label) <= MOST_LABEL else variant.name
+    if len(variant.label) <= MOST_LABEL:
+        return variant.label
+    return variant.name.upper() if len(variant.name) == 1 else variant.name
+
+
+def _whole(progress: TrialProgress) -> str:
+    """The variant that is loaded now, with what the rows call it: "A (BASE_URL=http://…)"."""
+    plan, trial = progress.plan, progress.trial
+    known = plan.variants if plan is not None and trial is not None else ()
+    short = next((_short(one) for one in known if trial is not None and one.name == trial.variant), progress.label)
+    return progress.label if short == progress.label else f"{short} ({progress.label})"
 
 
 def _named(label: str, level: str) -> str:
