@@ -27,6 +27,7 @@ from plimsoll.findings.imported.run import (
     as_steps,
     most_interval,
     overview_finding,
+    repeats_of,
     source_finding,
     table_of,
     table_of_whole,
@@ -304,14 +305,13 @@ def _level_findings(
     table = with_windows(table_of(stretches, run, unit), stretches, windows, t0)
     table = table if table.rows else table_of_whole(whole, unit)
     _check_budgets(table, choices.budgets)
-    curve = curve_of(table, model, choices.objectives)
+    curve = curve_of(table, model, choices.objectives, repeats_of(steady))
     verdicts = {row.level: curve.verdict(row.level) for row in curve.rows if row.level is not None}
-    top = max(curve.rows, key=lambda row: row.good_per_s or 0.0, default=None)
-    interval = most_interval(stretches, top.level or 0.0) if top else None
+    interval = most_interval(stretches, curve.highest.level) if curve.highest else None
     steps = as_steps(stretches, verdicts)
     finding = levels_finding(
         table, choices.objectives, expected=choices.expected, steps=steps, interval=interval,
-        run_path=path, notes=levels.notes, model=model,
+        run_path=path, notes=levels.notes, model=model, curve=curve,
     )  # fmt: skip
     at = limited_at(finding["capacity"], table)
     finding = with_limit(finding, limit_of_levels(run, steps, at, unit), at)

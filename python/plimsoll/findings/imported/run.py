@@ -214,6 +214,15 @@ def as_steps(stretches: Sequence[Stretch], verdicts: Mapping[float, str]) -> lis
     return steps
 
 
+def repeats_of(held: Sequence[Stretch]) -> dict[float, list[tuple[float, float]]]:
+    """(good answers, seconds) of each time that a level was held, by level."""
+    found: dict[float, list[tuple[float, float]]] = {}
+    for one in held:
+        good = one.requests.get(None, 0) - one.failed.get(None, 0)
+        found.setdefault(one.level, []).append((float(good), float(one.seconds)))
+    return found
+
+
 def most_interval(stretches: Sequence[Stretch], level: float) -> tuple[float, float] | None:
     """95% interval of the throughput at a level, from its scatter within this run; None if too little was done."""
     parts = [one for one in stretches if one.level == level]

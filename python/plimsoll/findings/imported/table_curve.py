@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from plimsoll.findings.imported.level_means import LevelMean, Plateau, fall_of, highest_of, is_level, plateau_of
 from plimsoll.findings.imported.table_objectives import judge_table_objectives
 from plimsoll.runs.readings.step_table import Row, StepTable
 from plimsoll.stats.estimates.wilson import wilson_interval
@@ -28,6 +29,7 @@ Model = Literal["open", "closed"]
 Verdict = Literal["good", "bad", "mixed", "unknown"]
 FAILS_MORE = 0.01  # of all requests, above the share at the lowest level: what k6 and SLOs call 99% of success
 REPEATS_DIFFER = 1.25  # greatest ÷ least of the repeats of a level: twice what runs on a quiet machine differ by
+DIFFER_SD = 4.0  # standard deviations of counts: of fifty pairs of stretches one in a thousand differs so by chance
 SCATTER = 0.01  # of a level's throughput beside Poisson's, as users of one level do not only wait for this target
 LIGHT_SHARE = 0.5  # of the knee, at most, at the lowest level: one server bends by 2% there at 100 users
 TIMES_SLOWER = 5.0  # mean response time at the top ÷ at the lowest level: most of it is waiting
@@ -38,9 +40,10 @@ ONE_IS_ALONE = ("users", "vus", "connections", "clients", "threads")
 
 @dataclass(frozen=True)
 class Curve:
-    """`rows` of the whole load with level and throughput, in order of level; `shape` by those below `failing_from`, of
-    levels that are not `mixed` (level → throughputs of its repeats). `good` and `bad`: highest level that is carried,
-    lowest that is not; `queues_at`: the top level, if only its response times show that it is saturated."""
+    """`rows` of the whole load with level and throughput, in order of level; `means` of those below `failing_from`, of
+    levels that are not `mixed` (level → throughputs of its repeats), and `shape` by these. `good` and `bad`: highest
+    level that is carried, lowest that is not; `queues_at`: the top level, if only its response times show that it is
+    saturated."""
 
     rows: tuple[Row, ...]
     unit: str
@@ -52,6 +55,29 @@ class Curve:
     mixed: Mapping[float, tuple[float, ...]] = field(default_factory=dict)
     queues_at: float | None = None
     knee: Knee | NoKnee | None = None
+    means: tuple[LevelMean, ...] = ()
+
+    @property
+    def highest(self) -> LevelMean | None:
+        """The level with the most throughput."""
+        return highest_of(self.means)
+
+    @property
+    def plateau(self) -> Plateau | None:
+        """What throughput is from the lowest level on that is saturated; None where none is."""
+        if self.bad is None or self.fails_first:
+            return None
+        return plateau_of([one for one in self.means if one.level >= self.bad])
+
+    @property
+    def falls_by(self) -> float | None:
+        """The share by which it is lower at the end than at its most."""
+        return fall_of(self.means)
+
+    @property
+    def same_everywhere(self) -> Plateau | None:
+        """The mean over all levels, where throughput is the same at all of them."""
+        return plateau_of(self.means) if self.falls_by is None and is_level(self.means) else None
 
     @property
     def fails_first(self) -> bool:
@@ -80,12 +106,18 @@ class Curve:
         return "good" if self.good is not None and level <= self.good else "unknown"
 
 
-def curve_of(table: StepTable, model: Model, objectives: Sequence[Any] = ()) -> Curve:
-    """The levels of a table judged. `objectives`: those on error rates say how many failures are allowed."""
+def curve_of(
+    table: StepTable,
+    model: Model,
+    objectives: Sequence[Any] = (),
+    repeats: Mapping[float, Sequence[tuple[float, float]]] | None = None,
+) -> Curve:
+    """The levels of a table judged. `objectives`: those on error rates say how many failures are allowed; `repeats`:
+    (good answers, seconds) of each time that a level was held, where the table has them together in one row."""
     rows = [row for row in table.totals() if row.level is not None and row.throughput_per_s is not None]
     rows.sort(key=lambda row: row.level or 0.0)
     failing = _failing_from(rows, table, objectives)
-    mixed = _mixed(rows, failing)
+    mixed = _mixed(rows, failing) | _disagreeing(repeats or {}, failing)
     healthy = [row for row in rows if (failing is None or (row.level or 0.0) < failing) and row.level not in mixed]
     levels, per_s = [row.level or 0.0 for row in healthy], [row.good_per_s or 0.0 for row in healthy]
     shape = flattening(levels, per_s, table.level_unit in ONE_IS_ALONE, _scatter(healthy))
@@ -96,7 +128,25 @@ def curve_of(table: StepTable, model: Model, objectives: Sequence[Any] = ()) -> 
     knee = _knee(healthy, shape) if model == "closed" and bad is not None else None
     if failing is not None and (bad is None or failing < bad):
         bad = failing
-    return Curve(tuple(rows), table.level_unit, model, shape, good, bad, failing, mixed, queues_at, knee)
+    means = _means(healthy)
+    return Curve(tuple(rows), table.level_unit, model, shape, good, bad, failing, mixed, queues_at, knee, means)
+
+
+def _means(rows: Sequence[Row]) -> tuple[LevelMean, ...]:
+    """Of each level of these rows, in order of level."""
+    scatter = _scatter(rows)
+    found: dict[float, list[int]] = {}
+    for place, row in enumerate(rows):
+        found.setdefault(row.level or 0.0, []).append(place)
+    return tuple(
+        _mean(level, [rows[place] for place in places], scatter[places[0]] if scatter is not None else None)
+        for level, places in found.items()
+    )
+
+
+def _mean(level: float, rows: Sequence[Row], relative_sd: float | None) -> LevelMean:
+    seconds = sum(row.duration_s or 0.0 for row in rows) if all(row.duration_s for row in rows) else None
+    return LevelMean(level, sum(row.good_per_s or 0.0 for row in rows) / len(rows), relative_sd, seconds)
 
 
 def _bracket(shape: Flattening | Untold, model: Model) -> tuple[float | None, float | None]:
@@ -141,6 +191,22 @@ def _mixed(rows: Sequence[Row], failing: float | None) -> dict[float, tuple[floa
         for level, rates in found.items()
         if len(rates) > 1 and max(rates) > REPEATS_DIFFER * min(rates)
     }
+
+
+def _disagreeing(
+    repeats: Mapping[float, Sequence[tuple[float, float]]], failing: float | None
+) -> dict[float, tuple[float, ...]]:
+    """Levels that were held several times with throughputs that differ as those of `_mixed` do, and beyond chance."""
+    found: dict[float, tuple[float, ...]] = {}
+    for level, times in sorted(repeats.items()):
+        if len(times) < 2 or (failing is not None and level >= failing):
+            continue
+        rates = [done / seconds for done, seconds in times]
+        low, high = min(range(len(rates)), key=rates.__getitem__), max(range(len(rates)), key=rates.__getitem__)
+        sd = math.hypot(*(math.sqrt(max(1.0, times[place][0])) / times[place][1] for place in (low, high)))
+        if rates[high] > REPEATS_DIFFER * rates[low] and rates[high] - rates[low] > DIFFER_SD * sd:
+            found[level] = tuple(rates)
+    return found
 
 
 def _counts(rows: Sequence[Row]) -> list[tuple[float, float]] | None:

@@ -97,7 +97,8 @@ class Capacity(TypedDict, total=False):
     """`good` was carried, `bad` was not; `interval` and `knee` say in words what they mean. Of imported results
     `gains` are what each level added, as a share of what the first brought; a level that does
     `in_proportion_share` of what the lowest promises is carried, one above it that reaches `plateau_share` of the
-    plateau is not; `flattens_between`: the levels between which the gain falls below `flat_below_gain`."""
+    plateau is not; `flattens_between`: the levels between which the gain falls below `flat_below_gain`;
+    `plateau_per_s`: the mean of the levels from `bad` on; `failing_from`: the lowest level with too many failures."""
 
     unit: Required[str]
     model: Required[Literal["open", "closed"]]
@@ -129,6 +130,8 @@ class Capacity(TypedDict, total=False):
     plateau_share: Ratio | None
     plateau_seen: bool
     flattens_between: list[Level | None] | None
+    plateau_per_s: PerSecond | None
+    failing_from: Level | None
     most_per_s: PerSecond
     most_at: Level
     most_interval: list[PerSecond] | None

@@ -111,8 +111,8 @@ def fit_scalability(
 
 
 def _peak(a: float, b: float, c: float, one: float) -> tuple[float, float | None]:
-    """1 / X* and N* of N / X = a + b N + c N²; None without a peak. Where more than one user only brings less (a < 0, or
-    a peak below one user), it is that of one."""
+    """1 / X* and N* of N / X = a + b N + c N²; None without a peak. Where more than one user only brings less (a < 0,
+    or a peak below one user), it is that of one."""
     if one and (a < 0 or a < c * one**2):
         return (a + b * one + c * one**2) / one, one
     return b + 2 * math.sqrt(max(0.0, a) * c), math.sqrt(a / c) if c > 0 else None
