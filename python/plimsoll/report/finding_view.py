@@ -8,6 +8,7 @@ from typing import Any
 
 from plimsoll.findings.capacity.seen_overload import overload_of
 from plimsoll.findings.capacity.sustainable import bounds_of_verdicts
+from plimsoll.findings.imported import shown
 from plimsoll.findings.validity.validity import invalid_for
 from plimsoll.report import wording
 from plimsoll.report.wording import is_number
@@ -40,7 +41,7 @@ HANDLED = {
         "data_volume",
     ),
     *("verdict", "a", "b", "margin", "pairs_planned", "parts"),
-    *("facts", "evidence", "trouble", "failed_share", "tables", "database"),
+    *("facts", "evidence", "trouble", "failed_share", "tables", "database", "cannot", "totals"),
 }
 
 
@@ -156,6 +157,7 @@ def view(finding: Mapping[str, Any], unit: str = "users") -> FindingView:
         caveats=_caveats(finding),
         reasons=_reasons(finding),
         decided=[
+            *(DecidedRow(*row) for row in shown.rows_of(finding)),
             *_expected_row(finding),
             *_limit_row(limited_by, _why(limit_evidence)),
             *_generator_row(finding),
@@ -259,20 +261,22 @@ def _caveats(finding: Mapping[str, Any]) -> list[str]:
 
 def _capacity_facts(finding: Mapping[str, Any], unit: str) -> Iterable[tuple[str, str]]:
     capacity, headroom = section(finding, "capacity"), section(finding, "headroom")
-    if is_number(capacity.get("good")):
-        yield "Carried up to", wording.level(capacity["good"], unit)
+    up_to, beyond = (words.capitalize() for words in shown.bracket_words(finding))
+    if is_number(capacity.get("good")) and up_to:
+        yield up_to, wording.level(capacity["good"], unit)
         if unit != "users" and is_number(capacity.get("users")):
             yield "In users", wording.level(capacity["users"], "users")
-    if is_number(capacity.get("bad")):
-        yield "Not carried from", wording.level(capacity["bad"], unit)
-    elif is_number(capacity.get("good")):
+    if is_number(capacity.get("bad")) and beyond:
+        yield beyond, wording.level(capacity["bad"], unit)
+    elif is_number(capacity.get("good")) and beyond:
         overload = overload_of(finding) if finding.get("steps") else None
         seen = f"about {wording.level(overload['level'], unit)}, seen in a short step" if overload else "not reached"
-        yield "Not carried from", seen
+        yield beyond, seen
     if is_number(capacity.get("rate_per_s")):
         yield "At that level", f"{wording.number(capacity['rate_per_s'])} operations/s"
-    if is_number(capacity.get("requests_per_s")):
-        yield "Requests", f"{wording.number(capacity['requests_per_s'])} /s"
+    if is_number(capacity.get("requests_per_s")) and up_to:
+        what = "Good answers there" if finding.get("experiment") == "analyze" else "Requests"
+        yield what, f"{wording.number(capacity['requests_per_s'])} /s"
     sustainable = section(finding, "sustainable")
     if is_number(sustainable.get("level")):
         least = "at least " if sustainable.get("undecided") else ""
@@ -394,6 +398,8 @@ def _gauge(finding: Mapping[str, Any]) -> Gauge | None:
     capacity, headroom = section(finding, "capacity"), section(finding, "headroom")
     good, bad = capacity.get("good"), capacity.get("bad")
     expected, per_user = headroom.get("expected_users"), levels_per_user(finding)
+    if finding.get("experiment") == "analyze":  # nobody judged what was carried, only where throughput flattens
+        return None
     if not (is_number(good) and is_number(bad) and 0 <= good < bad):
         return None
     mark = expected * per_user if is_number(expected) and per_user else None

@@ -8,6 +8,7 @@ from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
+from plimsoll.findings.imported import shown
 from plimsoll.report import finding_view, level_charts, long_charts, tables, time_charts, wording
 from plimsoll.report.finding_view import FindingView, ObjectiveLine, section
 from plimsoll.report.run_evidence import RunEvidence
@@ -171,7 +172,7 @@ def _curves(run: RunEvidence, main: Mapping[str, Any], unit: str) -> list[Chart]
         (
             "level-throughput",
             "Throughput over the load",
-            "While the target keeps up, done equals planned. Where done stays level and planned rises on, it is full.",
+            _throughput_reading(run, main),
             level_charts.throughput_chart(run.steps, marks, unit),
         ),
         (
@@ -188,6 +189,16 @@ def _curves(run: RunEvidence, main: Mapping[str, Any], unit: str) -> list[Chart]
         ),
     )
     return [Chart(key, title, reading, spec) for key, title, reading, spec in drawn if spec is not None]
+
+
+def _throughput_reading(run: RunEvidence, main: Mapping[str, Any]) -> str:
+    if not _is_imported(run):
+        return (
+            "While the target keeps up, done equals planned. Where done stays level and planned rises on, it is full."
+        )
+    if shown.is_of_users(main):
+        return "The mean of each level. More users bring more throughput until the target, or the generator, is full."
+    return "The mean of each level. While the target keeps up, throughput goes with the load."
 
 
 def _curves_note(steps: list[Step], capacity: Mapping[str, Any]) -> str:
@@ -237,7 +248,8 @@ def _table(heading: str, note: str, metric: str | None, rows: list[dict[str, Any
 def _levels_of_interest(run: RunEvidence, main: Mapping[str, Any]) -> list[tuple[float, str]]:
     """The levels whose tables are shown, and why: the expected one and the highest carried, else the longest held."""
     marks = level_charts.marks_of(main, run.manifest, run.steps)
-    wanted = ((marks.expected, "The expected load"), (marks.good, "The highest level that was carried"))
+    carried = "up to which throughput rises" if shown.is_of_users(main) else "that was carried"
+    wanted = ((marks.expected, "The expected load"), (marks.good, f"The highest level {carried}"))
     found = {level: why for level, why in wanted if level is not None and _steps_at(run.steps, level)}
     if not found and run.steps:
         found[max(run.steps, key=lambda step: step.duration_s).level] = "The level held longest"

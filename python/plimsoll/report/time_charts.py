@@ -33,14 +33,17 @@ class Chart:
 def load_charts(run: RunEvidence, unit: str) -> list[Chart]:
     """Level, throughput, response time, backlog and, where there are any, errors over time."""
     line = run.timeline
+    imported = run.manifest.get("experiment") == "analyze"
     charts = [
         ("time-level", "Load level", f"What was asked for, in {unit}.", unit.capitalize(), _each(line, level)),
         (
             "time-throughput",
             "Throughput",
-            "Planned and done run together while the target keeps up; a gap is work that waits.",
-            "Iterations per second",
-            [*_each(line, planned), *_each(line, done)],
+            "What ended, failures included. The source does not say what was planned."
+            if imported
+            else "Planned and done run together while the target keeps up; a gap is work that waits.",
+            "Ended per second" if imported else "Iterations per second",
+            [*([] if imported else _each(line, planned)), *_each(line, done)],
         ),
         (
             "time-response",
@@ -51,10 +54,12 @@ def load_charts(run: RunEvidence, unit: str) -> list[Chart]:
         ),
         (
             "time-backlog",
-            "Backlog",
-            "Iterations that were due and not yet started, and those running at the end of each second.",
+            "Under way" if imported else "Backlog",
+            "What had begun and not ended at the end of each second."
+            if imported
+            else "Iterations that were due and not yet started, and those running at the end of each second.",
             "Iterations",
-            [*_each(line, backlog), *_each(line, in_flight)],
+            [*([] if imported else _each(line, backlog)), *_each(line, in_flight)],
         ),
     ]
     if any(item.times.failed for item in line.bins):

@@ -20,9 +20,14 @@ VERDICT_WORDS = {
     "failed": "failed",
     "mixed": "mixed: its repeats disagree",
     "unknown": "not judged",
+    "rises": "throughput rises",
+    "flat": "no more throughput",
+    "failing": "too many fail",
 }
-VERDICT_SIGNS = {"good": "✓", "met": "✓", "bad": "✗", "failed": "✗"}
+VERDICT_SIGNS = {"good": "✓", "met": "✓", "bad": "✗", "failed": "✗", "failing": "✗"}
 LEVEL_UNITS = {"users": "users", "multiple": "× declared load", "vus": "VUs", "connections": "connections"}
+
+ONE_OF = {"users": "user", "VUs": "VU", "connections": "connection"}
 
 
 def is_number(value: Any) -> TypeGuard[float]:
@@ -73,7 +78,8 @@ def unit_words(unit: Any, otherwise: str) -> str:
 
 
 def level(value: Any, unit: str) -> str:
-    """A level with its unit: "7,000 users", "1.5 × declared load"."""
+    """A level with its unit: "7,000 users", "1 user", "1.5 × declared load"."""
+    unit = ONE_OF.get(unit, unit) if value == 1 else unit
     return NOTHING if not is_number(value) else f"{number(value)} {unit}"
 
 

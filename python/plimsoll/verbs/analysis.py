@@ -57,6 +57,7 @@ from plimsoll.verbs.own_runs import Again, is_own_run, judge_again
 from plimsoll.verbs.table_analysis import apart_words, check_tests, limited_at, table_findings, with_limit
 from plimsoll.words import change_words
 
+BESIDE = ("totals", "cannot")  # of the source, told beside the first answer as well
 A_DAY_S = 86_400.0
 
 
@@ -387,7 +388,9 @@ def _contents(table: StepTable) -> str:
 def _end(
     writer: RunWriter, findings: Sequence[dict[str, Any]], source: SourceFile, choices: AnalysisChoices
 ) -> Analysed:
-    found = writer.redactor.data([with_units(one) for one in consistent(findings)])
+    *_, source_told = findings
+    told = [{**{key: source_told[key] for key in BESIDE if key in source_told}, **findings[0]}, *findings[1:]]
+    found = writer.redactor.data([with_units(one) for one in consistent(told)])
     writer.write_findings(found)
     writer.finish("finished")
     report = write_html(writer.path) if choices.report else None

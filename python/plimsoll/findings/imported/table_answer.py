@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from plimsoll.findings.imported.level_means import Plateau
-from plimsoll.findings.imported.table_curve import FAILS_MORE, Curve
+from plimsoll.findings.imported.table_curve import Curve
+from plimsoll.findings.imported.terms import FAILS_MORE
 from plimsoll.stats.throughput.flattening import Flattening, Untold
 from plimsoll.stats.throughput.knee import Knee
 from plimsoll.words import ONE_WORDS, level_words, number, share_words
@@ -81,7 +82,7 @@ def _fall_words(curve: Curve) -> str:
 
 def _same_words(curve: Curve) -> str:
     """That throughput is the same at all levels, of which the lowest alone brings it; empty where it is not."""
-    if (same := curve.same_everywhere) is None or curve.good not in (None, same.levels[0]):
+    if (same := curve.same_everywhere) is None or curve.rises:
         return ""
     low, high = number(same.levels[0]), level_words(same.levels[-1], curve.unit)
     words = f"Throughput does not rise with the load: from {low} to {high} it is {_plateau_rate(same)}."
@@ -175,8 +176,9 @@ def _failing_words(curve: Curve) -> str:
     at, unit, fails = curve.failing_from or 0.0, curve.unit, _fail_share(curve)
     if curve.good is None:
         return f"At {level_words(at, unit)} {fails}: not carried."
-    rate = _rate(curve, curve.good)
-    return f"Carries {level_words(curve.good, unit)} ({rate}); at {level_words(at, unit)} {fails}."
+    to = f"{level_words(curve.good, unit)} ({_rate(curve, curve.good)})"
+    carries = f"Carries {to}" if curve.model == "open" else f"Throughput rises with the load up to {to}"
+    return f"{carries}; at {level_words(at, unit)} {fails}."
 
 
 def _fail_share(curve: Curve) -> str:
@@ -185,7 +187,7 @@ def _fail_share(curve: Curve) -> str:
     worst = max((row.errors or 0.0 for row in known if row.level == curve.failing_from), default=0.0)
     low = known[0]
     before = (
-        f" ({share_words(low.errors or 0.0)} at {number(low.level or 0.0)})" if low.level != curve.failing_from else ""
+        f", {share_words(low.errors or 0.0)} at {number(low.level or 0.0)}" if low.level != curve.failing_from else ""
     )
     return f"{share_words(worst)} of the requests fail{before}"
 

@@ -20,6 +20,7 @@ from typing import Any, Literal
 
 from plimsoll.findings.imported.level_means import LevelMean, Plateau, fall_of, highest_of, is_level, plateau_of
 from plimsoll.findings.imported.table_objectives import judge_table_objectives
+from plimsoll.findings.imported.terms import FAILS_MORE
 from plimsoll.runs.readings.step_table import Row, StepTable
 from plimsoll.stats.estimates.wilson import wilson_interval
 from plimsoll.stats.throughput.flattening import Flattening, Untold, flattening
@@ -27,7 +28,6 @@ from plimsoll.stats.throughput.knee import Knee, NoKnee, closed_knee
 
 Model = Literal["open", "closed"]
 Verdict = Literal["good", "bad", "mixed", "unknown"]
-FAILS_MORE = 0.01  # of all requests, above the share at the lowest level: what k6 and SLOs call 99% of success
 REPEATS_DIFFER = 1.25  # greatest ÷ least of the repeats of a level: twice what runs on a quiet machine differ by
 DIFFER_SD = 4.0  # standard deviations of counts: of fifty pairs of stretches one in a thousand differs so by chance
 SCATTER = 0.01  # of a level's throughput beside Poisson's, as users of one level do not only wait for this target
@@ -78,6 +78,11 @@ class Curve:
     def same_everywhere(self) -> Plateau | None:
         """The mean over all levels, where throughput is the same at all of them."""
         return plateau_of(self.means) if self.falls_by is None and is_level(self.means) else None
+
+    @property
+    def rises(self) -> bool:
+        """Whether more load brings more throughput anywhere."""
+        return self.same_everywhere is None or self.good not in (None, self.means[0].level)
 
     @property
     def fails_first(self) -> bool:

@@ -162,6 +162,8 @@ def _ends(curve: Curve) -> dict[str, Any]:
         "good": curve.good,
         "bad": curve.bad,
         "failing_from": curve.failing_from,
+        "falls_by": None if curve.fails_first else curve.falls_by,
+        "rises": curve.rises,
     }
 
 

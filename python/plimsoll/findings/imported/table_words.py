@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from plimsoll.findings.imported.table_answer import MOST_MIXED, flattens, flattens_words, listed_rates
-from plimsoll.findings.imported.table_curve import FAILS_MORE, ONE_IS_ALONE, Curve
+from plimsoll.findings.imported.table_curve import ONE_IS_ALONE, Curve
+from plimsoll.findings.imported.terms import FAILS_MORE
 from plimsoll.runs.readings.step_table import Row, StepTable
 from plimsoll.stats.throughput.asymptotes import asymptotes
 from plimsoll.stats.throughput.flattening import BEHIND, IN_PROPORTION, Untold

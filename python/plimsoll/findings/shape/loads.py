@@ -98,7 +98,8 @@ class Capacity(TypedDict, total=False):
     `gains` are what each level added, as a share of what the first brought; a level that does
     `in_proportion_share` of what the lowest promises is carried, one above it that reaches `plateau_share` of the
     plateau is not; `flattens_between`: the levels between which the gain falls below `flat_below_gain`;
-    `plateau_per_s`: the mean of the levels from `bad` on; `failing_from`: the lowest level with too many failures."""
+    `plateau_per_s`: the mean of the levels from `bad` on; `failing_from`: the lowest level with too many failures;
+    `falls_by`: how far throughput is below its most at the highest level; `rises`: whether it rises anywhere."""
 
     unit: Required[str]
     model: Required[Literal["open", "closed"]]
@@ -132,6 +133,8 @@ class Capacity(TypedDict, total=False):
     flattens_between: list[Level | None] | None
     plateau_per_s: PerSecond | None
     failing_from: Level | None
+    falls_by: Ratio | None
+    rises: bool
     most_per_s: PerSecond
     most_at: Level
     most_interval: list[PerSecond] | None

@@ -78,7 +78,7 @@ def test_a_throughput_that_only_falls_is_told_as_that() -> None:
 
 def test_failures_beside_a_plateau_are_in_the_answer() -> None:
     some = told(counted([10, 20, 40, 60, 80], [600, 1200, 2000, 2000, 2000], [0, 0, 0, 0, 300]))
-    assert "From 80 users on 15% of the requests fail (0% at 10)" in some["answer"]
+    assert "From 80 users on 15% of the requests fail, 0% at 10" in some["answer"]
     everywhere = told(counted([10, 20, 40, 60], [600, 1200, 2000, 2000], [120, 240, 400, 400]))
     assert "20% of the requests fail; throughput counts good answers only" in everywhere["answer"]
 
