@@ -55,7 +55,7 @@ from plimsoll.study.objectives import parse_objective
 from plimsoll.study.secrets.redactor import Redactor
 from plimsoll.verbs.own_runs import Again, is_own_run, judge_again
 from plimsoll.verbs.table_analysis import apart_words, check_tests, limited_at, table_findings, with_limit
-from plimsoll.words import change_words
+from plimsoll.words import change_words, time_words
 
 BESIDE = ("totals", "cannot")  # of the source, told beside the first answer as well
 A_DAY_S = 86_400.0
@@ -317,7 +317,7 @@ def _level_findings(
     at = limited_at(finding["capacity"], table)
     finding = with_limit(finding, limit_of_levels(run, steps, at, unit), at)
     cannot = [] if has_resources(run) else [NO_RESOURCES]
-    scaling, why = scaling_of_imported(as_steps(steady, verdicts), unit, model, path)
+    scaling, why = scaling_of_imported(as_steps(steady, verdicts), unit, model, path, falls=curve.falls_by is not None)
     return [finding, *scaling, *demand_findings(table, choices.budgets, path)], steady, [*cannot, *why]
 
 
@@ -330,11 +330,16 @@ def _future_notes(spill: Spill, now_unix: float) -> list[str]:
 
 
 def _spill_notes(spill: Spill) -> list[str]:
+    paused = []
+    if spill.paused_s:
+        words = time_words(spill.paused_s)
+        paused = [f"For {words} nothing was sent or under way: a pause between tests, which is no level."]
     if not spill.merged_tag_sets:
-        return []
+        return paused
     return [
+        *paused,
         f"There are more than {MOST_TAG_SETS:,} names with codes; what came after them counts as “other”. "
-        "Give requests that differ only by an id one name."
+        "Give requests that differ only by an id one name.",
     ]
 
 

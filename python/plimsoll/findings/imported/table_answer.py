@@ -37,10 +37,10 @@ def _rise_words(curve: Curve) -> str:
         return same
     if shape.first_flat is None and curve.bad is None:
         how = "rises in proportion"
-        if curve.good != curve.rows[-1].level or shape.gains[-1] < 0.8:
+        if curve.good != curve.means[-1].level or shape.gains[-1] < 0.8:
             how = "rises, though in less than proportion at the end,"
         to = f"{level_words(shape.last_rising, unit)} ({_rate(curve, shape.last_rising)})"
-        return f"Throughput {how} up to {to}, the most that was tried. No knee was seen."
+        return f"Throughput {how} up to {to}, {_tried(curve)}. No knee was seen."
     if curve.bad is None:
         return _still_rising_words(curve, shape)
     return _saturated_words(curve)
@@ -53,13 +53,25 @@ def _saturated_words(curve: Curve) -> str:
     to += _between_words(curve)
     at_bad = f"{level_words(bad, unit)} ({_rate(curve, bad)})"
     if curve.queues_at is not None:
-        return f"{to}; at {at_bad}, the most that was tried, most of the response time is waiting."
+        if curve.good == curve.means[0].level and len(curve.means) == 2:
+            low = f"{_rate(curve, curve.good)} at {level_words(curve.good, unit)}"
+            high = f"{_rate(curve, bad)} at {level_words(bad, unit)}, {_tried(curve)}"
+            waiting = "where most of the response time is waiting; it flattens between them"
+            return f"Throughput rises from {low} to {high}, {waiting}."
+        return f"{to}; at {at_bad}, {_tried(curve)}, most of the response time is waiting."
     if curve.falls_by is not None:
         return f"{to}; {_fall_words(curve)}."
     if plateau is None or len(plateau.levels) < 2:
         rises = (curve.per_s(bad) or 0.0) > (curve.per_s(curve.good) or 0.0)
-        return f"{to} and {'flattens towards' if rises else 'is no higher at'} {at_bad}, the most that was tried."
+        return f"{to} and {'flattens towards' if rises else 'is no higher at'} {at_bad}, {_tried(curve)}."
     return f"{to}; from {level_words(bad, unit)} on, more bring no more throughput: {_plateau_rate(plateau)}."
+
+
+def _tried(curve: Curve) -> str:
+    """What the highest level is that tells of throughput."""
+    if curve.means[-1].level == curve.rows[-1].level:
+        return "the most that was tried"
+    return "the highest level without many failures or repeats that disagree"
 
 
 def _plateau_rate(plateau: Plateau) -> str:
@@ -137,7 +149,7 @@ def _undone(curve: Curve) -> str:
 
 def _still_rising_words(curve: Curve, shape: Flattening) -> str:
     last, before = curve.means[-1], curve.means[-2]
-    at = f"{level_words(last.level, curve.unit)} ({number(last.per_s)}/s), the most that was tried"
+    at = f"{level_words(last.level, curve.unit)} ({number(last.per_s)}/s), {_tried(curve)}"
     more = last.per_s / before.per_s - 1 if before.per_s > 0 else 0.0
     if more > 0:
         times = number(last.level / before.level)
@@ -198,16 +210,23 @@ def _rate(curve: Curve, level: float | None) -> str:
 
 def _mixed_words(curve: Curve) -> list[str]:
     told = list(curve.mixed.items())
+    if curve.is_mostly_mixed:
+        level, rates = max(told, key=_disagreement)
+        return [f"They disagree most at {level_words(level, curve.unit)} ({listed_rates(rates)})."]
     if len(told) > MOST_MIXED:
-        level, rates = max(told, key=lambda one: max(one[1]) / max(min(one[1]), 1e-9))
+        level, rates = max(told, key=_disagreement)
         at = f"most at {level_words(level, curve.unit)} ({listed_rates(rates)})"
-        words = f"At {len(told)} levels the repeats disagree, {at}, so these are mixed: neither carried nor not."
-        return [f"{words} The target or the load was not the same each time."]
+        return [f"At {len(told)} levels the repeats disagree, {at}, so these are mixed: neither carried nor not."]
     mixed = "so that level is mixed: neither carried nor not."
     return [
         f"At {level_words(level, curve.unit)} the repeats disagree ({listed_rates(rates)}), {mixed}"
         for level, rates in told
     ]
+
+
+def _disagreement(mixed: tuple[float, Sequence[float]]) -> float:
+    """The greatest of the repeats of a level ÷ the least."""
+    return max(mixed[1]) / max(min(mixed[1]), 1e-9)
 
 
 def listed_rates(rates: Sequence[float]) -> str:

@@ -34,6 +34,7 @@ SCATTER = 0.01  # of a level's throughput beside Poisson's, as users of one leve
 LIGHT_SHARE = 0.5  # of the knee, at most, at the lowest level: one server bends by 2% there at 100 users
 TIMES_SLOWER = 5.0  # mean response time at the top ÷ at the lowest level: most of it is waiting
 WAITING_SHARE = 0.25  # of the users who wait for an answer at the top
+FIND_OUT = "Find out what differed between the repeats, and analyze each test by itself."
 _CENTRES = ("mean", "p50", "p90", "p95", "p99")
 ONE_IS_ALONE = ("users", "vus", "connections", "clients", "threads")
 
@@ -65,7 +66,7 @@ class Curve:
     @property
     def plateau(self) -> Plateau | None:
         """What throughput is from the lowest level on that is saturated; None where none is."""
-        if self.bad is None or self.fails_first:
+        if self.bad is None or self.fails_first or self.falls_by is not None:
             return None
         return plateau_of([one for one in self.means if one.level >= self.bad])
 
@@ -78,6 +79,11 @@ class Curve:
     def same_everywhere(self) -> Plateau | None:
         """The mean over all levels, where throughput is the same at all of them."""
         return plateau_of(self.means) if self.falls_by is None and is_level(self.means) else None
+
+    @property
+    def is_mostly_mixed(self) -> bool:
+        """Whether so many repeats disagree that nothing is told of the rest."""
+        return isinstance(self.shape, Untold) and self.shape.settle == FIND_OUT
 
     @property
     def rises(self) -> bool:
@@ -125,7 +131,7 @@ def curve_of(
     mixed = _mixed(rows, failing) | _disagreeing(repeats or {}, failing)
     healthy = [row for row in rows if (failing is None or (row.level or 0.0) < failing) and row.level not in mixed]
     levels, per_s = [row.level or 0.0 for row in healthy], [row.good_per_s or 0.0 for row in healthy]
-    shape = flattening(levels, per_s, table.level_unit in ONE_IS_ALONE, _scatter(healthy))
+    shape = _mostly_mixed(mixed, rows) or flattening(levels, per_s, table.level_unit in ONE_IS_ALONE, _scatter(healthy))
     good, bad = _bracket(shape, model)
     queues_at = None
     if model == "closed" and bad is None and isinstance(shape, Flattening) and shape.first_flat is not None:
@@ -196,6 +202,18 @@ def _mixed(rows: Sequence[Row], failing: float | None) -> dict[float, tuple[floa
         for level, rates in found.items()
         if len(rates) > 1 and max(rates) > REPEATS_DIFFER * min(rates)
     }
+
+
+def _mostly_mixed(mixed: Mapping[float, Sequence[float]], rows: Sequence[Row]) -> Untold | None:
+    """Where the repeats of half of the levels or more disagree, the others tell nothing of what was the same."""
+    count = len({row.level for row in rows})
+    if not mixed or 2 * len(mixed) < count:
+        return None
+    several = f"The repeats of {len(mixed)} of {count} levels disagree"
+    return Untold(
+        f"{several}, so the target or the load was not the same each time.",
+        FIND_OUT,
+    )
 
 
 def _disagreeing(

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from plimsoll.findings.imported.table_answer import MOST_MIXED, flattens, flattens_words, listed_rates
-from plimsoll.findings.imported.table_curve import ONE_IS_ALONE, Curve
+from plimsoll.findings.imported.table_curve import FIND_OUT, ONE_IS_ALONE, Curve
 from plimsoll.findings.imported.terms import FAILS_MORE
 from plimsoll.runs.readings.step_table import Row, StepTable
 from plimsoll.stats.throughput.asymptotes import asymptotes
@@ -198,8 +198,10 @@ def next_words(curve: Curve, judged: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _to_repeat(curve: Curve) -> list[str]:
+    if curve.is_mostly_mixed:
+        return []
     if len(curve.mixed) > MOST_MIXED:
-        return ["Find out what differed between the repeats, and analyze each test by itself."]
+        return [FIND_OUT]
     return [f"Repeat {level_words(level, curve.unit)}, in random order with the others." for level in curve.mixed]
 
 
@@ -212,10 +214,9 @@ def _to_measure(curve: Curve) -> list[str]:
     if isinstance(shape, Untold):
         return [*again, shape.settle]
     if curve.bad is None:
-        return [
-            *again,
-            f"Measure levels above {level_words(curve.rows[-1].level or 0.0, unit)} to find where it flattens.",
-        ]
+        top = curve.means[-1].level
+        above = f"Measure levels above {level_words(top, unit)} to find where it flattens."
+        return [*again, *([above] if top == curve.rows[-1].level else [])]
     low, high = level_words(curve.good or 0, unit), level_words(curve.bad, unit)
     if curve.good is None:
         steps = [f"Measure levels below {high}."]
@@ -225,6 +226,6 @@ def _to_measure(curve: Curve) -> list[str]:
         steps = [f"Measure {low} and {high} several times, to get an interval."]
     else:
         steps = [f"Measure between {low} and {high}, each level several times, to narrow it and to get an interval."]
-    if curve.model == "closed" and not shape.carried.is_plateau_seen:
+    if curve.model == "closed" and not shape.carried.is_plateau_seen and curve.queues_at is None:
         steps.append(f"Measure levels above {high}, to see whether throughput goes on rising.")
     return [*again, *steps]
