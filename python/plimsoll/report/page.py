@@ -192,13 +192,18 @@ def _curves(run: RunEvidence, main: Mapping[str, Any], unit: str) -> list[Chart]
 
 
 def _throughput_reading(run: RunEvidence, main: Mapping[str, Any]) -> str:
-    if not _is_imported(run):
+    if not _draws_good_answers(run):
         return (
             "While the target keeps up, done equals planned. Where done stays level and planned rises on, it is full."
         )
     if shown.is_of_users(main):
         return "The mean of each level. More users bring more throughput until the target, or the generator, is full."
     return "The mean of each level. While the target keeps up, throughput goes with the load."
+
+
+def _draws_good_answers(run: RunEvidence) -> bool:
+    """Whether its steps are those that another tool's samples are asked for."""
+    return bool(run.steps) and all(step.is_imported for step in run.steps)
 
 
 def _curves_note(steps: list[Step], capacity: Mapping[str, Any]) -> str:
@@ -312,6 +317,7 @@ def _method_facts(run: RunEvidence) -> dict[str, Any]:
         "reset": any(event.get("kind") == "reset" for event in run.events),
         "experiment": str(run.manifest.get("experiment") or "run"),
         "width_s": run.timeline.width_s,
+        "good_answers": _draws_good_answers(run),
     }
 
 

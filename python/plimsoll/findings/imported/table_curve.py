@@ -23,12 +23,13 @@ from plimsoll.findings.imported.table_objectives import judge_table_objectives
 from plimsoll.findings.imported.terms import FAILS_MORE
 from plimsoll.runs.readings.step_table import Row, StepTable
 from plimsoll.stats.estimates.wilson import wilson_interval
-from plimsoll.stats.throughput.flattening import Flattening, Untold, flattening
+from plimsoll.stats.throughput.flattening import PLATEAU_SHARE, Flattening, Untold, flattening
 from plimsoll.stats.throughput.knee import Knee, NoKnee, closed_knee
 
 Model = Literal["open", "closed"]
 Verdict = Literal["good", "bad", "mixed", "unknown"]
 REPEATS_DIFFER = 1.25  # greatest ÷ least of the repeats of a level: twice what runs on a quiet machine differ by
+CLEARLY_SD = 2.5  # standard deviations: one level in a hundred is lower by chance
 DIFFER_SD = 4.0  # standard deviations of counts: of fifty pairs of stretches one in a thousand differs so by chance
 SCATTER = 0.01  # of a level's throughput beside Poisson's, as users of one level do not only wait for this target
 LIGHT_SHARE = 0.5  # of the knee, at most, at the lowest level: one server bends by 2% there at 100 users
@@ -136,11 +137,25 @@ def curve_of(
     queues_at = None
     if model == "closed" and bad is None and isinstance(shape, Flattening) and shape.first_flat is not None:
         queues_at = bad = _queues_at(table, healthy) if healthy[-1].level != good else None
+    means = _means(healthy)
+    bad = _on_the_plateau(means, bad) if model == "closed" and bad is not None and queues_at is None else bad
     knee = _knee(healthy, shape) if model == "closed" and bad is not None else None
     if failing is not None and (bad is None or failing < bad):
         bad = failing
-    means = _means(healthy)
     return Curve(tuple(rows), table.level_unit, model, shape, good, bad, failing, mixed, queues_at, knee, means)
+
+
+def _on_the_plateau(means: Sequence[LevelMean], bad: float) -> float:
+    """The lowest level from `bad` on that does what those above it do: one whose own mean is clearly less is still on
+    the way up, though the smoothed curve is flat there."""
+    above = [one for one in means if one.level >= bad]
+    for place, one in enumerate(above[:-1]):
+        rest = plateau_of(above[place + 1 :])
+        if rest is None or one.relative_sd is None or one.per_s >= PLATEAU_SHARE * rest.per_s:
+            return one.level
+        if rest.per_s - one.per_s <= CLEARLY_SD * one.sd:
+            return one.level
+    return bad
 
 
 def _means(rows: Sequence[Row]) -> tuple[LevelMean, ...]:

@@ -110,7 +110,7 @@ def test_a_level_held_twice_with_throughputs_that_differ_is_mixed() -> None:
     curve = curve_of(table, "closed", (), repeats_of(held))
     assert curve.mixed == {10 * place: (10.0 * place, 5.0 * place) for place in (1, 2, 3, 4)}
     found = levels_finding(table, curve=curve)
-    assert "At 4 levels the repeats disagree" in found["answer"] and found["capacity"] is None
+    assert "The repeats of 4 of 4 levels disagree" in found["answer"] and found["capacity"] is None
     assert any("analyze each test by itself" in step for step in found["next"])
     steady = [stretch(10, 60, 10), stretch(10, 600, 11)]
     assert not curve_of(table, "closed", (), repeats_of(steady)).mixed
