@@ -12,7 +12,7 @@ from statistics import NormalDist
 
 from plimsoll.stats.throughput.flattening import PLATEAU_SHARE
 
-CHANCE = 0.01  # that a level of so many falls from the highest, or strays from their mean, by noise alone
+CHANCE = 0.001  # that a level of so many falls from the highest, or strays from their mean, by noise alone
 
 
 @dataclass(frozen=True)

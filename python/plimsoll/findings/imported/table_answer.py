@@ -37,7 +37,7 @@ def _rise_words(curve: Curve) -> str:
         return same
     if shape.first_flat is None and curve.bad is None:
         how = "rises in proportion"
-        if curve.good != curve.means[-1].level or shape.gains[-1] < 0.8:
+        if curve.good != curve.means[-1].level:
             how = "rises, though in less than proportion at the end,"
         to = f"{level_words(shape.last_rising, unit)} ({_rate(curve, shape.last_rising)})"
         return f"Throughput {how} up to {to}, {_tried(curve)}. No knee was seen."

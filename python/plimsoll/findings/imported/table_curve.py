@@ -139,7 +139,8 @@ def curve_of(
         queues_at = bad = _queues_at(table, healthy) if healthy[-1].level != good else None
     means = _means(healthy)
     bad = _on_the_plateau(means, bad) if model == "closed" and bad is not None and queues_at is None else bad
-    knee = _knee(healthy, shape) if model == "closed" and bad is not None else None
+    has_knee = model == "closed" and bad is not None and fall_of(means) is None  # a peak is no plateau to go by
+    knee = _knee(healthy, shape) if has_knee else None
     if failing is not None and (bad is None or failing < bad):
         bad = failing
     return Curve(tuple(rows), table.level_unit, model, shape, good, bad, failing, mixed, queues_at, knee, means)
