@@ -108,3 +108,17 @@ def test_requests_are_drawn_where_iterations_are_counted_beside_them() -> None:
 def test_a_finding_that_lacks_keys_has_rows_all_the_same(finding: dict[str, Any]) -> None:
     assert {row[0] for row in shown.rows_of(finding)} <= {"throughput", "failures", "repeats", "not in the source"}
     assert shown.judged_as({"verdict": "bad"}, finding) in ("bad", "flat")
+
+
+def test_the_chart_draws_the_requests_of_the_answer_and_not_their_transactions(tmp_path: Path) -> None:
+    heading, *lines = jtl(tmp_path / "r.jtl", RISING).read_text().splitlines()
+    told = [f"{heading},URL"]
+    for place, line in enumerate(lines):
+        told.append(f"{line},http://x/")
+        if place % 4 == 0:
+            message = '"Number of samples in transaction : 4, number of failing samples : 0"'
+            cells = line.split(",")
+            told.append(",".join([*cells[:2], "Buy", "200", message, *cells[5:], "null"]))
+    (tmp_path / "r.jtl").write_text("\n".join(told) + "\n")
+    page = page_of(tmp_path / "r.jtl")
+    assert page.steps[-1]["done"] == "301" and "301/s, the mean of 3 levels" in page.findings[0].answer

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from plimsoll.findings.evidence import EVENTS, Evidence, as_data
+from plimsoll.findings.imported.shown import good_per_s
 from plimsoll.findings.resources import Step
 from plimsoll.stats.throughput.scalability import FEWEST_LEVELS, NoLaw, Scalability, fit_scalability
 from plimsoll.words import level_words, number, share_words, without_flags
@@ -63,7 +64,8 @@ def scaling_of_imported(
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """The finding of another tool's levels, each held, if there is one; and why not, as a sentence of what cannot be
     told; `falls` as of `scaling_finding`."""
-    told = scaling_finding({"capacity": {"model": model, "unit": unit}}, steps, falls=falls)
+    of_answer = [{**step, "done_per_s": good_per_s(step)} for step in steps]  # requests, not the iterations around them
+    told = scaling_finding({"capacity": {"model": model, "unit": unit}}, of_answer, falls=falls)
     if told is not None:
         common = {"schema": 1, "experiment": "analyze", "status": "finished", "valid": True, "run": run_path}
         return [{**common, **told, "next": [without_flags(one) for one in told["next"]]}], []

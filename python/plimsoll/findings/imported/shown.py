@@ -48,7 +48,9 @@ def bracket_words(finding: Mapping[str, Any]) -> tuple[str, str]:
         return "carried up to", "not carried from"
     if not capacity.get("rises", True):
         return "", ""
-    return "rises up to", "too many fail from" if _fails_first(capacity) else "no more from"
+    if _fails_first(capacity):
+        return "rises up to", "too many fail from"
+    return "rises up to", "falls from" if _value(capacity, "falls_by") else "no more from"
 
 
 def rows_of(finding: Mapping[str, Any]) -> Iterable[Row]:
@@ -118,7 +120,8 @@ def _cannot(sentences: Sequence[str]) -> str:
     """The beginning of each of the first few."""
     begun = [_CLAUSE_END.split(text)[0].strip() for text in sentences[:MOST_CANNOT]]
     more = len(sentences) - len(begun)
-    return f"{'. '.join(begun)}.{f' {more} more are with the last answer.' if more > 0 else ''}"
+    rest = f" The last answer has {more} more." if more > 0 else ""
+    return f"{'. '.join(begun)}.{rest}"
 
 
 def _fails_first(capacity: Mapping[str, Any]) -> bool:
