@@ -53,7 +53,10 @@ def test_levels_where_throughput_flattens_are_not_marked_as_not_carried(tmp_path
     assert page.findings[0].gauge is None and "not carried" not in first_chart(page)
     assert "planned" not in first_chart(page) and "rises up to 20 users" in first_chart(page)
     facts = dict(page.findings[0].facts)
-    assert (facts["Rises up to"], facts["No more from"]) == ("20 users", "40 users") and "Carried up to" not in facts
+    assert (facts["Throughput rises up to"], facts["No more throughput from"]) == (
+        "20 users",
+        "40 users",
+    ) and "Carried up to" not in facts
 
 
 def test_its_first_screen_says_what_was_found_what_failed_and_what_the_source_cannot_tell(tmp_path: Path) -> None:
@@ -79,7 +82,9 @@ def test_a_throughput_that_is_the_same_everywhere_has_no_bracket(tmp_path: Path)
     page = page_of(jtl(tmp_path / "r.jtl", {1: (96, 0.0), 5: (97, 0.0), 10: (96, 0.0), 60: (97, 0.0)}))
     assert rows_of(page)["throughput"][1] == "does not rise"
     assert {row["verdict"] for row in page.steps} == {"no more throughput"}
-    assert not {"Rises up to", "No more from", "Carried up to"} & dict(page.findings[0].facts).keys()
+    assert (
+        not {"Throughput rises up to", "No more throughput from", "Carried up to"} & dict(page.findings[0].facts).keys()
+    )
     assert "rises up to" not in first_chart(page)
 
 

@@ -13,6 +13,9 @@ from statistics import NormalDist
 from plimsoll.stats.throughput.flattening import PLATEAU_SHARE
 
 CHANCE = 0.001  # that a level of so many falls from the highest, or strays from their mean, by noise alone
+UNEVEN = (
+    1.25  # times Poisson's deviation: requests of several kinds on one server have a variance of 1.3 to 1.6 times it
+)
 
 
 @dataclass(frozen=True)
@@ -80,5 +83,5 @@ def is_level(means: Sequence[LevelMean]) -> bool:
 
 
 def _border(count: int) -> float:
-    """Standard deviations beyond which one of so many lies with CHANCE."""
-    return NormalDist().inv_cdf(1 - CHANCE / (2 * count))
+    """Standard deviations of counts beyond which one of so many lies with CHANCE."""
+    return UNEVEN * NormalDist().inv_cdf(1 - CHANCE / (2 * count))

@@ -49,8 +49,9 @@ def bracket_words(finding: Mapping[str, Any]) -> tuple[str, str]:
     if not capacity.get("rises", True):
         return "", ""
     if _fails_first(capacity):
-        return "rises up to", "too many fail from"
-    return "rises up to", "falls from" if _value(capacity, "falls_by") else "no more from"
+        return "throughput rises up to", "too many fail from"
+    beyond = "throughput falls from" if _value(capacity, "falls_by") else "no more throughput from"
+    return "throughput rises up to", beyond
 
 
 def rows_of(finding: Mapping[str, Any]) -> Iterable[Row]:
