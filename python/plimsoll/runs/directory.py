@@ -80,7 +80,7 @@ def no_run(path: Path) -> RunDirectoryError:
     runs = sorted(one.parent.name for one in path.glob(f"*/{MANIFEST}"))
     if runs:
         step = f"Give one of them, such as {path / runs[-1]}; `plimsoll runs list --runs {path}` shows all."
-        return RunDirectoryError(f"{path} holds runs and is none itself", step)
+        return RunDirectoryError(f"{path} is not a run directory; it holds runs", step)
     step = f"Give a folder that plimsoll made; {lists}."
     return RunDirectoryError(f"{path} is not a run directory: it has no {MANIFEST}", step)
 

@@ -35,8 +35,9 @@ def test_a_folder_of_runs_names_one_of_them_and_another_folder_what_it_lacks(tmp
     for name in ("20260101-000000-run-aaaa", "20260102-000000-run-bbbb"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "manifest.json").write_text("{}")
-    assert f"holds runs and is none itself. Give one of them, such as {tmp_path}/20260102-000000-run-bbbb" in said(
-        tmp_path
+    assert (
+        f"is not a run directory; it holds runs. Give one of them, such as {tmp_path}/20260102-000000-run-bbbb"
+        in said(tmp_path)
     )
 
 
