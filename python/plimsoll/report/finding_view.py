@@ -117,6 +117,7 @@ class FindingView:
     invalid_for: str = ""
     reasons: list[str] = field(default_factory=list)
     decided: list[DecidedRow] = field(default_factory=list)
+    outcome: list[DecidedRow] = field(default_factory=list)
     limited_by: str = ""
     limit_evidence: list[str] = field(default_factory=list)
 
