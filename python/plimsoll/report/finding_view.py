@@ -8,6 +8,7 @@ from typing import Any
 
 from plimsoll.findings.capacity.seen_overload import overload_of
 from plimsoll.findings.capacity.sustainable import bounds_of_verdicts
+from plimsoll.findings.exit_codes import without_data
 from plimsoll.findings.validity.validity import invalid_for
 from plimsoll.report import wording
 from plimsoll.report.wording import is_number
@@ -355,11 +356,17 @@ def _objective_line(entry: Mapping[str, Any], unit: str) -> ObjectiveLine:
     words = ", ".join(f"{text} {wording.level(level, unit)}" for level, text in known if is_number(level))
     words = words or _unmet_words(verdicts)
     verdict = str(entry.get("verdict") or "unknown")
+    if verdict != "unknown" and without_data(entry):  # the exit code counts it as failed
+        verdict, told = "failed", _lowered(str(told or "no request was seen"))
     if told:
         words = f"{wording.verdict(verdict)}: {told}"
     elif is_number(at) and verdict != "unknown":
         words = f"{wording.verdict(verdict)} at {wording.level(at, unit)}; {words}"
     return ObjectiveLine(str(subject), wording.objective(entry.get("objective", "")), words, verdict, verdicts)
+
+
+def _lowered(sentence: str) -> str:
+    return f"{sentence[:1].lower()}{sentence[1:]}"
 
 
 def _unmet_words(verdicts: Sequence[Mapping[str, Any]]) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from plimsoll.findings.exit_codes import exit_code
 from plimsoll.report.finding_view import view
 from plimsoll.report.load_line import load_line
 from plimsoll.report.screen import MOST_LINES, screen, screen_of_run
@@ -45,6 +46,22 @@ def test_the_answer_comes_first_then_line_limit_and_next_step() -> None:
         "What this rests on: plimsoll runs show runs/a --details.",
         "Report: runs/a/report.html",
     ]
+
+
+@pytest.mark.parametrize(
+    ("own", "told"),
+    [
+        ({"unmatched": True, "words": "No data: no request of 'x' was seen."}, "no data: no request of 'x' was seen."),
+        ({"verdicts": [{"level": 9, "samples": 0}], "words": "no request was answered"}, "no request was answered"),
+    ],
+)
+def test_an_objective_without_data_is_marked_as_the_exit_code_counts_it(own: dict[str, Any], told: str) -> None:
+    """Seen: exit code 99, and "undecided" without a mark."""
+    finding = capacity(objectives=[objective("p95<9ms", "undecided") | own])
+    assert exit_code(finding | {"status": "finished"}) == 99
+    assert f"  search p95 < 9 ms: ✗ failed: {told}" in screen([finding], None).splitlines()
+    [line] = view(finding).objectives
+    assert (line.row.key, line.row.badge, line.row.words) == ("failed", "✗ failed", told)
 
 
 def test_marks_stand_at_their_levels() -> None:
