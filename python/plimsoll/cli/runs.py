@@ -315,7 +315,7 @@ def _shortened(text: str) -> str:
 def _lasted(run: StoredRun) -> str:
     if run.ended_unix is None or not 0 < run.began_unix <= run.ended_unix:
         return ""
-    return f", {time_words(run.ended_unix - run.began_unix)}"
+    return f", {time_words(run.ended_unix - run.began_unix)} in all"
 
 
 def _when(run: StoredRun) -> str:

@@ -97,7 +97,7 @@ def build(run: RunEvidence) -> Page:
     tallies, whole = _tally_tables(run, main, unit, objectives)
     over_time = time_charts.load_charts(run, unit)
     one_level = _has_one_level(run)
-    lead = [chart for chart in over_time if one_level and chart.key == "time-response"]
+    lead = [chart for chart in over_time if one_level and chart.key == _leading(run)]
     apart = [*lead, *(chart for chart in over_time if one_level and chart.key == "time-level")]
     return Page(
         title=_title(run),
@@ -128,6 +128,12 @@ def build(run: RunEvidence) -> Page:
         long_run=long_charts.charts_of(run),
         lead=lead,
     )
+
+
+def _leading(run: RunEvidence) -> str:
+    """The chart that says most: of times, or of failures where there is nothing else, whose times say nothing."""
+    requests = run.requests.values()
+    return "time-errors" if requests and all(one.failed == one.judged for one in requests) else "time-response"
 
 
 def _has_one_level(run: RunEvidence) -> bool:
@@ -240,7 +246,7 @@ def _tally_tables(
             at_level.append(_table(f"{which.capitalize()} {heading}", note, metric, rows))
     note = "All levels mixed, overload and pauses between steps included: for completeness, not for comparison."
     if one_level:
-        note = f"Over {wording.number(run.lasted_s)} s, to the end of the last iteration."
+        note = f"Rates are over {wording.number(run.lasted_s)} s."
     whole = [
         _table(f"{which.capitalize()}, whole run", note, metric, tables.tally_rows(tallies, run.lasted_s))
         for which, tallies, metric in (

@@ -248,11 +248,12 @@ def _lines(points: Sequence[Point], axis: str, lasted_s: float) -> dict[str, Any
     rows = [{"t": second / divisor, "series": name, "value": value} for second, name, value in to_the_end]
     if not any(row["value"] is not None for row in rows):
         return None
+    is_seen = any(row["value"] for row in rows)  # else the axis is at 0 alone, in the middle
     series = lines_by_series(names, legend=len(names) > 1)
     time = {"domain": [0, max(lasted_s, *(second for second, *_ in to_the_end)) / divisor], "nice": False}
     shown = {
         "x": quantitative("t", title=f"Time since the start, {unit}", scale=time, axis=FEW_TICKS),
-        "y": quantitative("value", title=axis, scale={"zero": True}),
+        "y": quantitative("value", title=axis, scale={"zero": True} if is_seen else {"domain": [0, 1]}),
         **(series if len(names) > 1 else {"color": series["color"]}),
         "tooltip": [
             quantitative("t", title=f"time, {unit}", format=",.4~g"),

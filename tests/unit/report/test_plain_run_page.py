@@ -159,7 +159,7 @@ def test_one_rate_is_said_over_one_length(tmp_path: Path) -> None:
     content = page.build(run)
     assert [row["rate"] for table in content.whole_run for row in table.rows] == ["40.9", "40.9"]
     assert "40.9/s" in content.findings[0].answer and content.tallies == []
-    assert content.whole_run[0].note == "Over 4.03 s, to the end of the last iteration."
+    assert content.whole_run[0].note == "Rates are over 4.03 s."
     assert " · 4 s · " in content.subtitle and ("Rates are over", "4.03 s") in content.findings[0].facts
     assert dict(content.measured)["Measured for"] == "4 s"
     [done] = [chart for chart in content.charts if chart.key == "time-throughput"]
@@ -213,3 +213,26 @@ def test_the_terminal_has_the_same_rows_within_its_screen(tmp_path: Path) -> Non
     assert "  ✗ checks: 3 of 40 failed. has items (cart): 3 of 20" in lines
     assert "✓ http_req_failed rate<0.1: passed. rate was 1.8%." in answer_lines(findings)
     assert re.search(r"^  Did the generator limit this run\? No", "\n".join(lines), re.M)
+
+
+def test_where_every_request_failed_the_first_chart_is_not_of_their_times(tmp_path: Path) -> None:
+    """Seen beside "no request was answered": a chart of response times of 0.2 ms, those of refused connections."""
+    writer = RunWriter.create(tmp_path, RunFacts("run", level_unit="multiple"), tables=False, redactor=Redactor())
+    for number in range(3):
+        refused = second(number, 5)
+        refused["series"][2]["passes"] = 5
+        writer.append_snapshot(refused)
+    writer.append_event("note", second=0.0, **NOTE)
+    healthy = {"answer": "No request was answered (15 were made). No.", "valid": False, "generator": {"healthy": True}}
+    because = ["No request was answered (15 were made)."]
+    writer.write_findings([{**healthy, "invalid_because": because, "outcome": outcome_of_note(NOTE)}])
+    content = page.build(read_run(writer.path))
+    assert [chart.key for chart in content.proof] == ["time-errors"]
+    [row] = [row for row in content.findings[0].decided if row.subject == "load generator"]
+    assert (row.badge, row.words) == ("✓ healthy", "")
+
+
+def test_an_axis_of_what_never_happened_begins_at_its_bottom(tmp_path: Path) -> None:
+    content = page.build(evidence(tmp_path, (41, 41, 41, 40, 2), NOTE))
+    [backlog] = [chart for chart in content.charts if chart.key == "time-backlog"]
+    assert backlog.specification["encoding"]["y"]["scale"] == {"domain": [0, 1]}

@@ -151,4 +151,6 @@ def _generator_row(finding: Mapping[str, Any]) -> Iterator[DecidedRow]:
         if healthy
         else ("bad", "✗ it delayed the load" if finding.get("valid", True) else "✗ it was a limit")
     )
-    yield DecidedRow("load generator", key, badge, _SENTENCE_END.split(str(finding.get("answer") or ""))[0])
+    said = _SENTENCE_END.split(str(finding.get("answer") or ""))
+    unanswered = {text for text in finding.get("invalid_because") or () if healthy}
+    yield DecidedRow("load generator", key, badge, "" if said[0] in unanswered else said[0])

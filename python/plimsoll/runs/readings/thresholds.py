@@ -47,10 +47,10 @@ def settled(
 
 
 def _settled(row: Mapping[str, Any], nothing_answered: bool, strict: bool, stopped_it: bool) -> dict[str, Any]:
-    if stopped_it:
-        return {**row, "ok": False, "verdict": "failed", "why": STOPPED}
     if row["verdict"] == "failed":
         return dict(row)
+    if stopped_it:
+        return {**row, "ok": False, "verdict": "failed", "why": STOPPED}
     if nothing_answered:
         return {**row, "ok": False, "verdict": "failed", "why": NO_ANSWER}
     if row["verdict"] == "undecided":
