@@ -138,7 +138,7 @@ def _leading(run: RunEvidence) -> str:
 
 def _has_one_level(run: RunEvidence) -> bool:
     """Whether it is a plain run whose load nobody scaled: nothing is a function of its level."""
-    return run.manifest.get("experiment") == "run" and len({step.level for step in run.steps}) <= 1
+    return run.manifest.get("experiment") == "run" and len({moment.level for moment in run.timeline.bins}) <= 1
 
 
 _NO_GENERATOR = "The source has nothing about its generator, so that cannot be ruled out as the limit."

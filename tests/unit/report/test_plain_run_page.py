@@ -236,3 +236,13 @@ def test_an_axis_of_what_never_happened_begins_at_its_bottom(tmp_path: Path) -> 
     content = page.build(evidence(tmp_path, (41, 41, 41, 40, 2), NOTE))
     [backlog] = [chart for chart in content.charts if chart.key == "time-backlog"]
     assert backlog.specification["encoding"]["y"]["scale"] == {"domain": [0, 1]}
+
+
+def test_a_run_whose_load_was_scaled_keeps_its_levels(tmp_path: Path) -> None:
+    """By `plimsoll control`, if only for two seconds, which are no step."""
+    writer = RunWriter.create(tmp_path, RunFacts("run", level_unit="multiple"), tables=False, redactor=Redactor())
+    for number, level in enumerate((1.0, 1.0, 1.0, 1.0, 2.0, 2.0)):
+        writer.append_snapshot({**second(number, 5), "level": level})
+    writer.append_event("note", second=0.0, **{**NOTE, "lasted_s": 6.0})
+    content = page.build(read_run(writer.path))
+    assert "time-level" in {chart.key for chart in content.over_time} and content.steps and content.tallies
