@@ -10,7 +10,8 @@ from plimsoll.findings.capacity.seen_overload import overload_of
 from plimsoll.findings.capacity.sustainable import bounds_of_verdicts
 from plimsoll.findings.validity.validity import invalid_for
 from plimsoll.report import wording
-from plimsoll.report.wording import is_number
+from plimsoll.report.levels import LoadLine, load_line_of
+from plimsoll.report.wording import is_number, section
 
 HANDLED = {
     *(
@@ -77,15 +78,6 @@ class ObjectiveLine:
 
 
 @dataclass(frozen=True)
-class Gauge:
-    """The load line as a bar, in % of its width; None where a mark is missing."""
-
-    good: float
-    bad: float
-    expected: float | None
-
-
-@dataclass(frozen=True)
 class FindingTable:
     """A table of a finding: rows of cells, as many as columns; columns of `codes` hold SQL or the like."""
 
@@ -111,7 +103,7 @@ class FindingView:
     objectives: list[ObjectiveLine]
     caveats: list[str]
     next_steps: list[str]
-    gauge: Gauge | None
+    load_line: LoadLine | None
     sentences: list[str] = field(default_factory=list)
     tables: list[FindingTable] = field(default_factory=list)
     invalid_for: str = ""
@@ -162,7 +154,7 @@ def view(finding: Mapping[str, Any], unit: str = "users") -> FindingView:
             *_objective_rows(objectives),
         ],
         next_steps=_texts(finding.get("next")),
-        gauge=_gauge(finding),
+        load_line=load_line_of(finding),
         sentences=_texts(finding.get("sentences")),
         tables=[_table(entry) for entry in finding.get("tables") or () if isinstance(entry, Mapping)],
     )
@@ -322,19 +314,28 @@ def _limit_facts(limited: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         return
     kind = str(limited.get("kind") or "")
     if kind == "none":
-        nearly = limited.get("nearly_full")
+        nearly, short = limited.get("nearly_full"), limited.get("in_short_step")
         if isinstance(nearly, Mapping) and is_number(nearly.get("utilisation")):
             yield LIMITED_BY, f"not reached; nearly full: {nearly.get('where')}"
             yield "Its utilisation", wording.percent(nearly["utilisation"])
+        elif isinstance(short, Mapping) and short.get("where"):
+            yield LIMITED_BY, f"not proven; in a short step: {_named(short)}"
+        elif isinstance(short, Mapping):
+            yield LIMITED_BY, "cannot tell: it fell behind only in a short step"
         else:
             yield LIMITED_BY, "nothing: no limit was reached"
         return
-    unknown = kind in ("", "unknown")
-    where = str(limited.get("where") or "")
-    kind_words = "cannot tell" if unknown else kind.upper() if len(kind) <= 3 else kind.replace("_", " ")
-    yield LIMITED_BY, kind_words if unknown or not where else f"{kind_words}, {where}"
+    yield LIMITED_BY, _named(limited)
     if is_number(limited.get("utilisation")) and kind in _WITH_UTILISATION:
         yield "Its utilisation", wording.percent(limited["utilisation"])
+
+
+def _named(limited: Mapping[str, Any]) -> str:
+    kind, where = str(limited.get("kind") or ""), str(limited.get("where") or "")
+    if kind in ("", "unknown"):
+        return "cannot tell"
+    words = kind.upper() if len(kind) <= 3 else kind.replace("_", " ")
+    return f"{words}, {where}" if where else words
 
 
 def _other_facts(finding: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
@@ -379,33 +380,6 @@ def objective_verdict(objective: ObjectiveLine, level: float | None) -> str:
         return found[-1] if found else "unknown"
     met_up_to, _ = bounds_of_verdicts([one for one in objective.verdicts if is_number(one.get("level"))])
     return "met" if met_up_to is not None and met_up_to > level else "undecided"
-
-
-def levels_per_user(finding: Mapping[str, Any]) -> float | None:
-    """Levels that one user is: 1 where the level is users; None where the finding does not tell."""
-    capacity = section(finding, "capacity")
-    if capacity.get("unit", "users") == "users":
-        return 1.0
-    users, level = capacity.get("users"), capacity.get("level")
-    return level / users if is_number(users) and is_number(level) and users else None
-
-
-def _gauge(finding: Mapping[str, Any]) -> Gauge | None:
-    capacity, headroom = section(finding, "capacity"), section(finding, "headroom")
-    good, bad = capacity.get("good"), capacity.get("bad")
-    expected, per_user = headroom.get("expected_users"), levels_per_user(finding)
-    if not (is_number(good) and is_number(bad) and 0 <= good < bad):
-        return None
-    mark = expected * per_user if is_number(expected) and per_user else None
-    whole = 1.15 * max(bad, mark or 0)
-    place = None if mark is None else round(100 * mark / whole, 2)
-    return Gauge(round(100 * good / whole, 2), round(100 * bad / whole, 2), place)
-
-
-def section(document: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    """The part `key` of a finding, a manifest or a study; empty where it is missing, null or no mapping."""
-    found = document.get(key)
-    return found if isinstance(found, Mapping) else {}
 
 
 def _texts(value: Any) -> list[str]:

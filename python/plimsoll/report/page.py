@@ -9,11 +9,12 @@ from textwrap import shorten
 from typing import Any
 
 from plimsoll.report import finding_view, level_charts, long_charts, tables, time_charts, wording
-from plimsoll.report.finding_view import FindingView, ObjectiveLine, section
+from plimsoll.report.finding_view import FindingView, ObjectiveLine
 from plimsoll.report.run_evidence import RunEvidence
 from plimsoll.report.steps import Step
 from plimsoll.report.time_charts import Chart
 from plimsoll.report.trials import TrialsSection, trials_section
+from plimsoll.report.wording import section
 
 STATUS_WORDS = {
     "finished": "finished",

@@ -107,3 +107,9 @@ def headroom(ratio: Any) -> str:
     if not is_number(ratio):
         return NOTHING
     return f"{percent(abs(ratio))} {'more' if ratio >= 0 else 'less'} than expected"
+
+
+def section(document: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    """The part `key` of a finding, a manifest or a study; empty where it is missing, null or no mapping."""
+    found = document.get(key)
+    return found if isinstance(found, Mapping) else {}

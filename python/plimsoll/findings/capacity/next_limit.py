@@ -24,7 +24,7 @@ def next_limit_finding(
     if not resources:
         return None
     all_of_them = [reach_of(resource, resource.ceiling, f"the whole of {resource.where}") for resource in resources]
-    limited = main["limited_by"]
+    limited = main["limited_by"].get("in_short_step") or main["limited_by"]
     reached = [one for one in all_of_them if _rises(one) or one.resource.name == limited.get("resource")]
     flat = [one for one in all_of_them if one not in reached]
     if not reached:
@@ -59,7 +59,7 @@ def next_limit_finding(
     return {
         "question": QUESTION,
         "answer": words,
-        "stopped_by": limited["where"] if stopped else None,
+        "stopped_by": limited["where"] if stopped and overload is None else None,
         "order": [
             as_json(one.resource)
             | {

@@ -150,11 +150,13 @@ class NamedLimit(TypedDict, total=False):
 
 
 class LimitedBy(NamedLimit, total=False):
-    """The limit, and what would be named without it; `nearly_full`: where no level was too much, what was nearly full
-    at the highest level that was carried."""
+    """The limit, and what would be named without it; where no level was proven to be too much, `nearly_full`: what was
+    nearly full at the highest level that was carried, or `in_short_step`: what was found where the target fell behind
+    in a step too short to prove anything."""
 
     runner_up: NamedLimit | None
     nearly_full: NamedLimit
+    in_short_step: NamedLimit
 
 
 class Sustainable(TypedDict):
