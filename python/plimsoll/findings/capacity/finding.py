@@ -327,8 +327,9 @@ def _reason(facts: Mapping[str, Any], *, falls: bool) -> str:
     """Why the search ended; `falls`: what the target carries fell meanwhile, as the search itself did not see."""
     good, bad = facts["good"], facts["bad"]
     is_wide = good is not None and bad is not None and (bad - good) / bad > facts["width_goal"]
-    more = " What the target carries fell meanwhile, which more time does not narrow." if falls and is_wide else ""
-    return f"{facts['reason']}{'' if facts.get('slowed') else more}"
+    if falls and is_wide and not facts.get("slowed"):
+        return f"{facts['reason']} What the target carries fell meanwhile, which more time does not narrow."
+    return str(facts["reason"])
 
 
 def _notes(facts: Mapping[str, Any], steps: Sequence[Step]) -> list[str]:
