@@ -129,9 +129,11 @@ def view(finding: Mapping[str, Any], unit: str = "users") -> FindingView:
     unit = wording.unit_words(named, unit)
     unanswered = _is_unanswered(finding)
     limited = {} if unanswered else section(finding, "limited_by")
-    limited_by, limit_evidence = _limited_by(limited), _texts(limited.get("evidence"))
+    limited_by, limit_evidence = _limited_by(limited, finding), _texts(limited.get("evidence"))
     objectives = [
-        _objective_line(entry, unit) for entry in finding.get("objectives") or () if isinstance(entry, Mapping)
+        _objective_line(entry, unit, disturbed=_is_slowed(finding))
+        for entry in finding.get("objectives") or ()
+        if isinstance(entry, Mapping)
     ]
     return FindingView(
         question=str(finding.get("question") or "What was found?"),
@@ -304,9 +306,12 @@ def _knee_words(capacity: Mapping[str, Any], unit: str) -> str:
 _WITH_UTILISATION = ("cpu", "cpu_quota", "disk", "memory", "memory_limit", "tasks_limit", "open_files_limit", "pool")
 
 
-def _limited_by(limited: Mapping[str, Any]) -> str:
-    """What stops it, in words; empty where the finding asks no such thing."""
-    return next((value for _, value in _limit_facts(limited)), "")
+def _limited_by(limited: Mapping[str, Any], finding: Mapping[str, Any]) -> str:
+    """What stops it, in words; empty where the finding asks no such thing. What was seen in numbers that are not the
+    target's alone may not stop the target alone."""
+    words = next((value for _, value in _limit_facts(limited)), "")
+    is_told = limited.get("kind") not in (None, "none", "unknown", "generator")
+    return f"in these numbers, {words}" if is_told and finding.get("valid", True) is False else words
 
 
 def _limit_facts(limited: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
@@ -321,7 +326,7 @@ def _limit_facts(limited: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         elif isinstance(short, Mapping) and short.get("where"):
             yield LIMITED_BY, f"not proven; in a short step: {_named(short)}"
         elif isinstance(short, Mapping):
-            yield LIMITED_BY, "cannot tell: it fell behind only in a short step"
+            yield LIMITED_BY, "cannot tell"
         else:
             yield LIMITED_BY, "nothing: no limit was reached"
         return
@@ -346,7 +351,15 @@ def _other_facts(finding: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
             yield str(key).replace("_", " ").capitalize(), words
 
 
-def _objective_line(entry: Mapping[str, Any], unit: str) -> ObjectiveLine:
+def _is_slowed(finding: Mapping[str, Any]) -> bool:
+    """Whether something else than the target made its response times longer."""
+    told = finding.get("validity") or ()
+    times = [one for one in told if isinstance(one, Mapping) and one.get("rests_on") == "response_time"]
+    return any(one.get("verdict") == "invalid" for one in times)
+
+
+def _objective_line(entry: Mapping[str, Any], unit: str, *, disturbed: bool = False) -> ObjectiveLine:
+    """`disturbed`: response times are too long, which an objective of them that is met bears."""
     subject = entry.get("operation") or entry.get("request") or ALL
     met, at = entry.get("met_up_to_users", entry.get("met_up_to")), entry.get("at_level")
     told = entry.get("words")
@@ -359,6 +372,9 @@ def _objective_line(entry: Mapping[str, Any], unit: str) -> ObjectiveLine:
         words = f"{wording.verdict(verdict)}: {told}"
     elif is_number(at) and verdict != "unknown":
         words = f"{wording.verdict(verdict)} at {wording.level(at, unit)}; {words}"
+    if disturbed and entry.get("unit") == "ms":
+        told_of = {"met": "; undisturbed, times are no longer than that", "failed": "; undisturbed, it may be met"}
+        words += told_of.get(verdict, "")
     return ObjectiveLine(str(subject), wording.objective(entry.get("objective", "")), words, verdict, verdicts)
 
 

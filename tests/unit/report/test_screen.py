@@ -159,7 +159,7 @@ def test_what_is_too_much_gives_way_and_is_counted() -> None:
     for part in (
         "INVALID",
         "╳",
-        "Limited by: lock",
+        "Limited by: in these numbers, lock",
         "Next: ",
         "✗ failed",
         "more answers",

@@ -75,7 +75,7 @@ def answer(result: Mapping[str, Any], finding: Mapping[str, Any]) -> str:
     parts.extend(failing_anyway_words(result))
     parts.extend(slowed_words(result))
     parts.extend(dearer_words((finding.get("capacity") or {}).get("dearer")))
-    parts.extend(what_stops_it(finding["limited_by"], result["bad"]))
+    parts.extend(what_stops_it(finding["limited_by"], result["bad"], alone=finding["generator"]["healthy"]))
     parts.extend(_headroom_words(finding["headroom"], finding.get("sustainable"), result["good"], result["bad"]))
     return " ".join(parts)
 
@@ -104,14 +104,16 @@ def asked_words(asked: Mapping[str, Any] | None, at: str = "", *, with_reason: b
     return [f"The load{f' {at}' if at else ''} was not made: {rates} ({share_words(asked['share'])}){why}."]
 
 
-def what_stops_it(limited: Mapping[str, Any], bad: float | None) -> list[str]:
-    """The limit in a sentence; none where no level was too much, unless requests fail."""
+def what_stops_it(limited: Mapping[str, Any], bad: float | None, *, alone: bool = True) -> list[str]:
+    """The limit in a sentence; none where no level was too much, unless requests fail. `alone`: whether the numbers are
+    the target's alone, without which it may be another's."""
+    lead = "What stops it" if alone or limited["kind"] == "generator" else "What stopped it in these numbers"
     if limited["kind"] in KIND_WORDS and bad is not None:
-        return [f"What stops it: {KIND_WORDS[limited['kind']]} of {limited['where']}."]
+        return [f"{lead}: {KIND_WORDS[limited['kind']]} of {limited['where']}."]
     if limited["kind"] == "errors":
-        return ["What stops it: requests begin to fail."]
+        return [f"{lead}: requests begin to fail."]
     if limited["kind"] in WAITED_FOR and bad is not None:
-        return [f"What stops it: {WAITED_FOR[limited['kind']].format(where=limited['where'])}."]
+        return [f"{lead}: {WAITED_FOR[limited['kind']].format(where=limited['where'])}."]
     return ["What stops it: cannot tell."] if bad is not None else []
 
 

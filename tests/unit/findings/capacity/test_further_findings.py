@@ -224,9 +224,7 @@ def test_a_probe_in_which_it_fell_behind_ends_all_forecasts_of_what_its_resource
     assert main["limited_by"]["kind"] == "none" and main["limited_by"]["in_short_step"]["kind"] == "unknown"
 
 
-@pytest.mark.parametrize(
-    ("busy", "told"), [(0.99, "not proven; in a short step: CPU, "), (0.4, "cannot tell: it fell ")]
-)
+@pytest.mark.parametrize(("busy", "told"), [(0.99, "not proven; in a short step: CPU, "), (0.4, "cannot tell")])
 def test_what_a_short_step_shows_is_told_as_that_whether_a_resource_was_full_or_not(busy: float, told: str) -> None:
     """Seen: "cannot tell" of one run and "nothing: no limit was reached" of the next, in both of which the target fell
     behind only in a short step."""
