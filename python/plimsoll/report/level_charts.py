@@ -27,6 +27,7 @@ SHAPES = {
     "bad": CROSS,
     "undecided": "diamond",
     "probe": "triangle-up",
+    "behind": "triangle-down",
     "expected": "square",
     "unknown": "square",
 }

@@ -11,7 +11,7 @@ from typing import Any
 from plimsoll.report import finding_view, level_charts, long_charts, tables, time_charts, wording
 from plimsoll.report.finding_view import FindingView, ObjectiveLine
 from plimsoll.report.run_evidence import RunEvidence
-from plimsoll.report.steps import Step
+from plimsoll.report.steps import RANGE_FINDING, Step
 from plimsoll.report.time_charts import Chart
 from plimsoll.report.trials import TrialsSection, trials_section
 from plimsoll.report.wording import section
@@ -195,7 +195,7 @@ def _curves_note(steps: list[Step], capacity: Mapping[str, Any]) -> str:
     words = (
         "Each point is one step: a stretch of time at one level. The line runs through the median of steps at a level."
     )
-    if any(step.verdict == "probe" for step in steps):
+    if any(step.verdict in RANGE_FINDING for step in steps):
         words += " Points of the range finding are short and judge nothing."
     means = capacity.get("knee_means")
     if means:
@@ -248,7 +248,7 @@ def _levels_of_interest(run: RunEvidence, main: Mapping[str, Any]) -> list[tuple
 def _steps_at(steps: list[Step], level: float) -> list[Step]:
     """Steps at a level, without those of the range finding if there are others."""
     found = [step for step in steps if step.level == level]
-    return [step for step in found if step.verdict != "probe"] or found
+    return [step for step in found if step.verdict not in RANGE_FINDING] or found
 
 
 def _event_rows(run: RunEvidence) -> list[tuple[str, str, str]]:

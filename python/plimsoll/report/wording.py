@@ -15,6 +15,7 @@ VERDICT_WORDS = {
     "bad": "not carried",
     "undecided": "undecided",
     "probe": "range finding",
+    "behind": "fell behind in a short step",
     "expected": "held for objectives",
     "met": "met",
     "failed": "failed",
