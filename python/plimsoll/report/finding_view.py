@@ -8,7 +8,7 @@ from typing import Any
 
 from plimsoll.findings.capacity.seen_overload import overload_of
 from plimsoll.findings.capacity.sustainable import bounds_of_verdicts
-from plimsoll.findings.validity.validity import invalid_for
+from plimsoll.findings.validity.validity import invalid_because, invalid_for
 from plimsoll.report import wording
 from plimsoll.report.levels import LoadLine, load_line_of
 from plimsoll.report.wording import is_number, section
@@ -113,6 +113,11 @@ class FindingView:
     limit_evidence: list[str] = field(default_factory=list)
 
     @property
+    def is_partly_valid(self) -> bool:
+        """Whether the question has a valid answer, and a part of what is said is not."""
+        return self.valid and bool(self.invalid_for) and not self.unanswered
+
+    @property
     def evidence(self) -> list[str]:
         """Of the limit, then of the answer."""
         return [*self.limit_evidence, *self.rests_on]
@@ -186,9 +191,9 @@ def _is_unanswered(finding: Mapping[str, Any]) -> bool:
 
 
 def _reasons(finding: Mapping[str, Any]) -> list[str]:
-    """Why it is invalid, each once."""
+    """Why it, or a part of what it says, is invalid, each once."""
     if finding.get("valid", True) is not False:
-        return []
+        return invalid_because(finding.get("validity"))
     return list(dict.fromkeys(text for key in ("invalid_because", "reasons") for text in _texts(finding.get(key))))
 
 
@@ -237,8 +242,8 @@ def _generator_row(finding: Mapping[str, Any]) -> Iterable[DecidedRow]:
     generator = section(finding, "generator")
     if isinstance(generator.get("healthy"), bool):
         bad = "✗ it was a limit" if generator.get("limits") else "✗ its host was disturbed"
-        key, badge = ("good", "✓ healthy") if generator["healthy"] else ("bad", bad)
-        reasons = " ".join(_texts(generator.get("reasons")))
+        reasons = " ".join(_reasons(finding) or _texts(generator.get("reasons")))
+        key, badge = ("good", "✓ healthy") if generator["healthy"] and not reasons else ("bad", bad)
         yield DecidedRow("load generator", key, badge, reasons or str(generator.get("words") or ""))
 
 

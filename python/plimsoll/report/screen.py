@@ -88,6 +88,8 @@ def _height(blocks: Iterable[Sequence[_Part]]) -> int:
 
 
 def _reasons(main: FindingView) -> list[list[str]]:
+    if main.is_partly_valid:
+        return [_cut(because, LIMIT_LINES, lead=f"Not valid, {main.invalid_for}: ") for because in main.reasons[:1]]
     if main.valid or main.unanswered:
         return []
     what = f" for {main.invalid_for}" if main.invalid_for else ""

@@ -187,3 +187,24 @@ def test_from_python_an_answer_prints_as_its_screen() -> None:
 def test_names_cannot_steer_the_terminal_and_no_finding_is_said() -> None:
     assert "\x1b" not in screen([capacity(answer="a \x1b[31m name")], "runs/\x1b/report.html")
     assert "what was measured" in screen([], "runs/a/report.html")
+
+
+def test_what_is_not_valid_in_a_valid_answer_stands_beside_it() -> None:
+    """Seen: "load generator ✓ healthy" of a run in which others used 1.94 of the host's 2 cores, and not a word of the
+    response times, which were not valid, but in a note."""
+    others = "Other processes used 1.94 of the host's 2 cores."
+    times = [
+        {
+            "rests_on": "response_time",
+            "verdict": "invalid",
+            "words": f"response times at p{p}: invalid",
+            "because": [others],
+        }
+        for p in (50, 90)
+    ]
+    validity = [{"rests_on": "throughput", "verdict": "valid", "words": "throughput: valid"}, *times]
+    generator = {"healthy": True, "reasons": [], "words": "On one host."}
+    found = capacity(validity=validity, generator=generator)
+    assert f"  Not valid, response times at p50 and p90: {others}" in screen([found], None).splitlines()
+    [row] = view(found).decided
+    assert (row.key, row.words) == ("bad", others)

@@ -9,8 +9,7 @@ from plimsoll.findings.capacity.how_far import Reaching, level_at, reach_of
 from plimsoll.findings.capacity.run_resources import Resource, as_json, evidence_of
 from plimsoll.findings.capacity.seen_overload import overload_of, overload_words
 from plimsoll.findings.evidence import as_data
-from plimsoll.findings.trials.trials import joined
-from plimsoll.words import level_words, number, share_words
+from plimsoll.words import joined, level_words, number, share_words
 
 QUESTION = "What would stop it next?"
 CLEARLY = 1.05

@@ -19,10 +19,19 @@ from plimsoll.findings.trials.comparisons import (
     failure_changes,
     figure_of,
 )
-from plimsoll.findings.trials.trials import Figure, first_steps, joined, sound_trials, trials_finding
+from plimsoll.findings.trials.trials import Figure, first_steps, sound_trials, trials_finding
 from plimsoll.runs.readings.endpoints import QUANTILES
 from plimsoll.runs.snapshot import Snapshot
-from plimsoll.words import confidence_words, interval_words, ms_words, number, ratio_words, share_words, time_words
+from plimsoll.words import (
+    confidence_words,
+    interval_words,
+    joined,
+    ms_words,
+    number,
+    ratio_words,
+    share_words,
+    time_words,
+)
 
 QUESTION = "Is B slower than A?"
 _SAMPLES_BEYOND = 20

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.findings.evidence import TRIALS, Evidence
-from plimsoll.findings.trials.trials import SoundTrials, first_steps, joined, sound_trials, trials_finding
+from plimsoll.findings.trials.trials import SoundTrials, first_steps, sound_trials, trials_finding
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.stats.comparison.shares import Share, larger, layer_shares, shares_per_repetition
-from plimsoll.words import ms_words, share_words
+from plimsoll.words import joined, ms_words, share_words
 
 QUESTION = "Where does the time go?"
 ALPHA = 0.05

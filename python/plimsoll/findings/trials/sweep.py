@@ -14,14 +14,13 @@ from plimsoll.findings.trials.trials import (
     Figure,
     SoundTrials,
     first_steps,
-    joined,
     sound_trials,
     tells_of_work,
     trials_finding,
 )
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.stats.growth.power_law import PowerLaw, power_law
-from plimsoll.words import exponent_words, ms_words, number, share_words, size_words, times_words
+from plimsoll.words import exponent_words, joined, ms_words, number, share_words, size_words, times_words
 
 QUESTION = "How does it depend on {names}?"
 FAILS, SILENT = 0.01, 0.0

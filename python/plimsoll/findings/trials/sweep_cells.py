@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from plimsoll.findings.trials.trials import joined
+from plimsoll.words import joined
 
 
 def lines_over(cells: Sequence[dict[str, Any]], name: str) -> Iterator[tuple[dict[str, str], list[dict[str, Any]]]]:

@@ -252,8 +252,3 @@ def tells_of_work(failed: int, requests: int) -> bool:
     """Whether times and CPU of a trial are of what it was to do: of one in which more than a tenth of the requests
     failed they are largely of failures, which may take less than an answer or more."""
     return failed <= MOST_FAILED * requests
-
-
-def joined(words: Sequence[str]) -> str:
-    """ "a, b and c"."""
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}" if words else ""
