@@ -27,7 +27,10 @@ _LEAST_S = 10.0  # an earlier run that was shorter says little of its growth
 def free_bytes(folder: Path) -> int:
     """What a user may still write where that folder is, or would be made."""
     there = next((path for path in (folder.absolute(), *folder.absolute().parents) if path.is_dir()), Path("/"))
-    return shutil.disk_usage(there).free
+    usage = shutil.disk_usage(there)
+    if not usage.total:  # a file system of the kernel's own, such as /proc: nothing can be written there
+        raise OSError(f"{there} is no place for files")
+    return usage.free
 
 
 def floor_bytes(environment: Mapping[str, str] = os.environ) -> int:
