@@ -5,9 +5,10 @@ Each function returns a Vega-Lite specification as a dict, or None where there i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from plimsoll.findings.trials.sweep_cells import number_of
 from plimsoll.report.legends import AXIS_PX, mark_legend, row_label_limit, text_px
 from plimsoll.report.level_charts import CROSS, decades
 from plimsoll.report.vega_lite import Part, chart_of, layer, layered, lines_by_series, nominal, quantitative
@@ -145,7 +146,8 @@ def share_chart(levels: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
 def curve_chart(
     cells: Sequence[Mapping[str, Any]], name: str, key: str, title: str, scale: float = 1.0
 ) -> dict[str, Any] | None:
-    """A metric over one parameter, a line for each setting of the others; logarithmic where either spans a decade."""
+    """A metric over one parameter, a line for each setting of the others; logarithmic where either spans a decade.
+    Words have no order, so that no line joins them."""
     rows = []
     for cell in cells:
         value = cell.get(key)
@@ -155,7 +157,7 @@ def curve_chart(
         rows.append({"x": cell["parameters"][name], "value": value * scale, "series": others, "state": cell["state"]})
     if len({row["x"] for row in rows}) < 2:
         return None
-    numeric = all(_is_number_text(row["x"]) for row in rows)
+    numeric = are_numbers(row["x"] for row in rows)
     for row in rows:
         row["x"] = float(row["x"]) if numeric else row["x"]
     names = list(dict.fromkeys(row["series"] for row in rows))
@@ -181,7 +183,11 @@ def curve_chart(
         nominal("state", title="it"),
     ]
     series = lines_by_series(names, legend=len(names) > 1)
-    return chart_of(layered(_lines_and_dots({"x": x, "y": y}, series, tips, 2, 60), rows), HEIGHT_PX)
+    lines, dots = _lines_and_dots({"x": x, "y": y}, series, tips, 2, 60)
+    if numeric:
+        return chart_of(layered([lines, dots], rows), HEIGHT_PX)
+    dots["encoding"]["color"] |= {"legend": mark_legend(names) if len(names) > 1 else None}
+    return chart_of(layered([dots], rows), HEIGHT_PX)
 
 
 def heat_chart(cells: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict[str, Any] | None:
@@ -237,9 +243,6 @@ def _cell_words(cell: Mapping[str, Any]) -> str:
     return f"{cell['work_ms']:,.3g} ms{fails}"
 
 
-def _is_number_text(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+def are_numbers(texts: Iterable[str]) -> bool:
+    """Whether all values of a parameter are numbers, which have an order."""
+    return all(number_of(text) is not None for text in texts)

@@ -14,6 +14,8 @@ from plimsoll.words import confidence_words, exponent_words, interval_words, rat
 
 MIB = 2**20
 HEAT = "sweep-heat"
+OF_NUMBERS = "A straight line on two logarithmic axes is a power law; its slope is the exponent."
+OF_WORDS = "A point for each value, in the order given; the values are words, so that no line joins them."
 BADGES = {"slower": "bad", "faster": "good", "same": "met", "there": "good", "below zero": "bad", "answers": "good"}
 BADGES |= {"fails": "bad", "silent": "bad"}
 
@@ -141,7 +143,7 @@ def _sweep(finding: Mapping[str, Any], plan: Mapping[str, Any]) -> Built:
             ("p95_ms", "p95 of the response time, ms", 1.0),
             ("memory_bytes", "Memory of the target, MiB", 1 / MIB),
         ):
-            reading = "A straight line on two logarithmic axes is a power law; its slope is the exponent."
+            reading = OF_NUMBERS if trial_charts.are_numbers(plan["analysis"]["over"][name]) else OF_WORDS
             spec = trial_charts.curve_chart(cells, name, key, title, scale)
             charts.append((f"sweep-{name}-{key}", f"{title.split(',')[0]} over {name}", reading, spec))
     header = [*names, "Iteration, ms", "p95, ms", "Done /s", "Memory, MiB", "Failed", "Trials", "It"]

@@ -79,6 +79,17 @@ def test_a_parameter_whose_values_are_words_keeps_their_order() -> None:
     }
 
 
+@pytest.mark.parametrize(("values", "marks"), [(("warm", "cold"), ["point"]), (("1", "2"), ["line", "point"])])
+def test_no_line_joins_values_that_have_no_order(values: tuple[str, ...], marks: list[str]) -> None:
+    cells = [
+        {"parameters": {"MODE": value, "users": users}, "work_ms": 5.0, "state": "answers"}
+        for value in values
+        for users in ("1", "4")
+    ]
+    specification = trial_charts.curve_chart(cells, "MODE", "work_ms", "Duration, ms")
+    assert specification is not None and [one["mark"]["type"] for one in specification["layer"]] == marks
+
+
 @pytest.mark.parametrize("wrong", [{"field": "level", "titel": "Load"}, {"field": "level", "type": "number"}])
 def test_a_part_that_vega_lite_does_not_know_fails_the_test_that_makes_it(
     wrong: dict[str, str], monkeypatch: pytest.MonkeyPatch
