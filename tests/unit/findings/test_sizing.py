@@ -377,7 +377,7 @@ def test_a_limit_that_cores_do_not_lift_is_needed_in_proportion_and_the_answer_s
     stopped_at(main, 120.0, limited)
     found = sizing_of(main, run, expected_level=500)
     assert "More cores alone do not help above 120 operations/s, where" in found["answer"]
-    assert found["answer"].endswith(f"10 times that load {words}")
+    assert f"stopped this run: 10 times that load {words} " in found["answer"]
     assert set(process_cells(found).values()) == {f"more cores alone do not help: {limited['where']} stopped it"}
 
 
@@ -385,16 +385,15 @@ def test_a_limit_that_is_not_known_promises_nothing_of_more_cores() -> None:
     main, run = run_of(LOADS, thread=False)
     stopped_at(main, 120.0, {"kind": "unknown", "where": None})
     found = sizing_of(main, run, expected_level=500)
-    assert found["answer"].endswith("was not found: whether more cores lift it cannot be told.")
+    assert "was not found: whether more cores lift it cannot be told. 10 times that load" in found["answer"]
     assert all(cell.startswith("cannot tell") for cell in process_cells(found).values())
 
 
 def test_a_quota_that_stopped_the_run_is_to_be_raised() -> None:
     main, run = run_of(LOADS, thread=False)
     stopped_at(main, 120.0, {"kind": "cpu_quota", "where": "CPU quota of app"})
-    assert sizing_of(main, run, expected_level=500)["answer"].endswith(
-        "The CPU quota of app stopped this run at 120 operations/s: raise it to these cores."
-    )
+    told = " The CPU quota of app stopped this run at 120 operations/s: raise it to these cores. 10 times that load"
+    assert told in sizing_of(main, run, expected_level=500)["answer"]
 
 
 def test_no_more_is_recommended_than_was_used_where_the_load_was_held_and_the_reserve() -> None:

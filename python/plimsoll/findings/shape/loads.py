@@ -377,12 +377,13 @@ class SizedItems(TypedDict):
 
 
 class Carried(TypedDict, total=False):
-    """What so many cores would carry."""
+    """What so many cores would carry; `capped_by`: what stopped the run there, which cores do not lift, else empty."""
 
     cores: Required[Cores]
     usable_share: Ratio
     per_s: PerSecond | None
     interval: list[PerSecond | None] | None
+    capped_by: str
     why: str
 
 
