@@ -14,6 +14,7 @@ from typing import Any, get_args
 from plimsoll.engine import EngineConfig, inspect
 from plimsoll.errors import InputError
 from plimsoll.experiments.trials.plan import Order, TrialLevel, TrialPlan, TrialVariant
+from plimsoll.findings.trials.compare import SAME
 from plimsoll.listed_names import listed
 from plimsoll.nearest_word import nearest
 from plimsoll.plans.arms import (
@@ -103,12 +104,21 @@ def compare_setup(request: CompareRequest, choices: TrialChoices, say: Say) -> T
     mention(arms, base, say)
     mention_one_sided(arms, choices.env, base, say)
     margin, primary = decides(request, wanted)
-    if (arms[0].script, arms[0].env, arms[0].switch_to) == (arms[1].script, arms[1].env, arms[1].switch_to):
-        say("A and B are the same: this comparison shows how often chance alone looks like a difference.")
     settled = _settled(choices, wanted, wanted.pairs if wanted else PAIRS)
     analysis = {"margin": margin, "primary": list(primary), "paired": True}
+    if _form_that_counts(arms[0], base) == _form_that_counts(arms[1], base):
+        analysis["same"] = True
+        say(SAME)
     costly = any(arm.switch_to and base.target.variant(arm.switch_to).switch for arm in arms)
     return _setup("compare", arms, base, settled, analysis, "grouped" if costly else "interleaved")
+
+
+def _form_that_counts(arm: Arm, base: Base) -> tuple[Any, ...]:
+    """What makes an arm another: all but variables that its script certainly never reads."""
+    script = arm.script or base.script
+    text = text_of(script)
+    env = {name: value for name, value in arm.env.items() if text is None or reading_of(name, text) != "never"}
+    return script.absolute(), env, arm.exec, arm.switch_to
 
 
 def with_runs_of_study(request: CompareRequest, choices: TrialChoices) -> CompareRequest:

@@ -11,6 +11,7 @@ from plimsoll.findings.capacity.sustainable import bounds_of_verdicts
 from plimsoll.findings.validity.validity import invalid_because, invalid_for
 from plimsoll.report import wording
 from plimsoll.report.levels import LoadLine, load_line_of
+from plimsoll.report.trials.rows import trial_rows
 from plimsoll.report.wording import is_number, section
 
 HANDLED = {
@@ -91,7 +92,7 @@ class FindingTable:
 
 @dataclass(frozen=True)
 class FindingView:
-    """What a reader sees of a finding, top to bottom."""
+    """What a reader sees of a finding, top to bottom. `folds_sentences`: `decided` tells the gist of these."""
 
     question: str
     answer: str
@@ -105,6 +106,7 @@ class FindingView:
     next_steps: list[str]
     load_line: LoadLine | None
     sentences: list[str] = field(default_factory=list)
+    folds_sentences: bool = False
     tables: list[FindingTable] = field(default_factory=list)
     invalid_for: str = ""
     reasons: list[str] = field(default_factory=list)
@@ -140,6 +142,7 @@ def view(finding: Mapping[str, Any], unit: str = "users") -> FindingView:
         for entry in finding.get("objectives") or ()
         if isinstance(entry, Mapping)
     ]
+    of_trials = trial_rows(finding)
     return FindingView(
         question=str(finding.get("question") or "What was found?"),
         answer=str(finding.get("answer") or "No answer was recorded."),
@@ -156,6 +159,7 @@ def view(finding: Mapping[str, Any], unit: str = "users") -> FindingView:
         reasons=_reasons(finding),
         decided=[
             *_expected_row(finding),
+            *(DecidedRow(*row) for row in of_trials),
             *_limit_row(limited_by, _why(limit_evidence)),
             *_generator_row(finding),
             *_objective_rows(objectives),
@@ -163,6 +167,7 @@ def view(finding: Mapping[str, Any], unit: str = "users") -> FindingView:
         next_steps=_texts(finding.get("next")),
         load_line=load_line_of(finding),
         sentences=_texts(finding.get("sentences")),
+        folds_sentences=bool(of_trials),
         tables=[_table(entry) for entry in finding.get("tables") or () if isinstance(entry, Mapping)],
     )
 
@@ -242,6 +247,8 @@ def _generator_row(finding: Mapping[str, Any]) -> Iterable[DecidedRow]:
     generator = section(finding, "generator")
     if isinstance(generator.get("healthy"), bool):
         bad = "✗ it was a limit" if generator.get("limits") else "✗ its host was disturbed"
+        if trials := generator.get("excluded_trials"):
+            bad = f"✗ {trials} trial{'s' if trials > 1 else ''} left out"
         reasons = " ".join(_reasons(finding) or _texts(generator.get("reasons")))
         key, badge = ("good", "✓ healthy") if generator["healthy"] and not reasons else ("bad", bad)
         yield DecidedRow("load generator", key, badge, reasons or str(generator.get("words") or ""))

@@ -13,7 +13,7 @@ from plimsoll.report.finding_view import FindingView, ObjectiveLine
 from plimsoll.report.run_evidence import RunEvidence
 from plimsoll.report.steps import RANGE_FINDING, Step
 from plimsoll.report.time_charts import Chart
-from plimsoll.report.trials import TrialsSection, trials_section
+from plimsoll.report.trials.section import TrialsSection, trials_section
 from plimsoll.report.wording import section
 
 STATUS_WORDS = {
@@ -68,12 +68,22 @@ class Page:
     long_run: list[Chart] = field(default_factory=list)
 
     @property
+    def trial_charts(self) -> list[Chart]:
+        """Those of an experiment made of trials."""
+        return self.trials.charts if self.trials else []
+
+    @property
+    def proof(self) -> list[Chart]:
+        """The one that stands beside the first answer, and not in its section; none without an answer."""
+        return (self.trial_charts or self.curves or self.long_run)[:1] if self.findings else []
+
+    @property
     def charts(self) -> list[Chart]:
         """Every chart of the page, in order."""
         return [
             *self.long_run,
             *self.curves,
-            *(self.trials.charts if self.trials else []),
+            *self.trial_charts,
             *self.over_time,
             *self.resources,
             *self.generator_charts,

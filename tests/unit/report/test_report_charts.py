@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 from jsonschema import ValidationError
 
-from plimsoll.report import charts, level_charts, theme, trial_charts
+from plimsoll.report import charts, level_charts, theme
 from plimsoll.report.level_charts import Marks, marks_of
 from plimsoll.report.steps import Step
+from plimsoll.report.trials import trial_charts
 
 CAPACITY = {"capacity": {"good": 7000, "bad": 7400}, "headroom": {"expected_users": 3000}}
 

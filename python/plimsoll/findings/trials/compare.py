@@ -34,6 +34,7 @@ from plimsoll.words import (
 )
 
 QUESTION = "Is B slower than A?"
+SAME = "A and B are the same: this comparison shows how often chance alone looks like a difference."
 _SAMPLES_BEYOND = 20
 TOO_LONG_S, TIMES_SPENT = 3600.0, 10.0  # what nobody waits for to settle one comparison
 _TOO_FEW = "Fewer than two trials of A and of B are complete and have answers to compare."
@@ -104,7 +105,13 @@ def compare_finding(
     return trials_finding(
         "compare",
         QUESTION,
-        " ".join([*_failure_words(failures), _answer(found, verdict, labels, margin)]),
+        " ".join(
+            [
+                *([SAME] if analysis.get("same") else []),
+                *_failure_words(failures),
+                _answer(found, verdict, labels, margin),
+            ]
+        ),
         own,
         sound,
         status=status,

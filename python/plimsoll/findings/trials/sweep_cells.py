@@ -8,6 +8,8 @@ from typing import Any
 
 from plimsoll.words import joined
 
+FLAT = 0.10  # by which a metric may change over the range of a parameter and not depend on it
+
 
 def lines_over(cells: Sequence[dict[str, Any]], name: str) -> Iterator[tuple[dict[str, str], list[dict[str, Any]]]]:
     """For each setting of the other parameters: that setting, and its cells in their order."""

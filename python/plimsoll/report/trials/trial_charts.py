@@ -23,8 +23,11 @@ LOG_FROM_RATIO = 10
 
 
 def effect_chart(comparisons: Sequence[Mapping[str, Any]], margin: float) -> dict[str, Any] | None:
-    """How much slower B is, with its interval, a row for each comparison; the band is the margin."""
-    rows = [_effect_row(one) for one in comparisons if is_number(one.get("ratio")) and one.get("interval")][:MOST_ROWS]
+    """How much slower B is, with its interval, a row for each comparison; the band is the margin. Those that decide
+    have a mark where others are beside them."""
+    known = [one for one in comparisons if is_number(one.get("ratio")) and one.get("interval")]
+    mark = "" if all(one["primary"] for one in known) else " •"
+    rows = [_effect_row(one, mark) for one in known][:MOST_ROWS]
     if not rows:
         return None
     ends = [abs(row[key]) for row in rows for key in ("low", "high") if abs(row[key]) <= 300] or [100.0]
@@ -57,12 +60,12 @@ def _only(test: str, part: Part) -> Part:
     return {"transform": [{"filter": test}], **part}
 
 
-def _effect_row(one: Mapping[str, Any]) -> dict[str, Any]:
+def _effect_row(one: Mapping[str, Any], mark: str) -> dict[str, Any]:
     name = one.get("operation") or one.get("request") or "all requests"
     low, high = one["interval"]
     change, low_p, high_p = (100 * (value - 1) for value in (one["ratio"], low, high))
     return {
-        "row": f"{name}, {one['statistic']}, {one['load']}{' •' if one['primary'] else ''}",
+        "row": f"{name}, {one['statistic']}, {one['load']}{mark if one['primary'] else ''}",
         "change": change,
         "low": low_p,
         "high": min(high_p, 1e6),
