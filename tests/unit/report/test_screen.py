@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -182,6 +183,30 @@ def test_from_python_an_answer_prints_as_its_screen() -> None:
     assert str(answer) == screen([capacity()], "runs/a/report.html", "plimsoll runs show a --details")
     assert str(answer) == str(Sized([capacity()], Path("runs/a"), Path("runs/a/report.html")))
     assert "Report" not in str(Analysed([capacity()], Path("runs/a"), None, "k6.json"))
+
+
+ANSWERS = re.findall(r"“([^”]{90,})”", (Path(__file__).parents[3] / "docs" / "experiments.md").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("answer", ANSWERS)
+def test_an_answer_without_room_ends_with_a_clause_and_no_number_loses_what_it_counts(answer: str) -> None:
+    """Seen: "at 2.66 times the …", "(95% interval of the exponent 0.93 to …", "met …"."""
+    others = [{"question": "Q?", "answer": answer, "valid": True}] * 3  # a line each
+    told = next(line for line in screen([capacity(), *others], None).splitlines() if line.startswith("  Q? "))
+    assert len(told) <= WIDTH
+    kept = told.removeprefix("  Q? ").removesuffix(" …")
+    if told.endswith(" …"):
+        after = answer[len(kept) :]
+        assert answer.startswith(kept) and kept.count("(") == kept.count(")")
+        assert after.startswith((",", ";", ":", " (")) or kept.endswith(")")
+        assert len(kept) >= 45
+
+
+def test_a_clause_that_is_too_short_gives_way_to_the_words_behind_it() -> None:
+    long = "Yes, it goes on with as many words as there are until the line has no more room for 40 of them or 50 users"
+    others = [{"question": "Q?", "answer": long, "valid": True}] * 3
+    told = next(line for line in screen([capacity(), *others], None).splitlines() if line.startswith("  Q? "))
+    assert told == "  Q? Yes, it goes on with as many words as there are until the line has no more room …"
 
 
 def test_names_cannot_steer_the_terminal_and_no_finding_is_said() -> None:
