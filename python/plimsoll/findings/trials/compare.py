@@ -118,7 +118,7 @@ def compare_finding(
         valid=answered,
         invalid_because=sound.words(labels.get) or [_TOO_FEW],
         notes=[*_notes(found, plan), *(sound.words(labels.get) if answered else []), *notes],
-        next_steps=[*first_steps(sound, status, run_path), *_next_steps(verdict, found, margin, status, pairs)],
+        next_steps=[*first_steps(sound, status, run_path, plan), *_next_steps(verdict, found, margin, status, pairs)],
         run_path=run_path,
         level_unit=plan.get("unit", "users"),
         evidence=_evidence(found, plan),
@@ -294,7 +294,8 @@ def _next_steps(
     wanted = [one.pairs_to_settle(margin) for one in found if one.primary]
     known = [pairs for pairs in wanted if pairs is not None]
     if known and status != "interrupted":
-        flag = f"--pairs {max(known)}" if found and found[0].paired else f"{max(known)} runs of each"
+        is_paired = bool(found) and found[0].paired
+        how = f"by the same command with --pairs {max(known)}" if is_paired else f"with {max(known)} runs of each"
         takes = f" ({pairs.words(max(known))})" if pairs is not None else ""
         if pairs is not None and pairs.is_too_long(max(known)):
             steps.append(
@@ -304,7 +305,7 @@ def _next_steps(
             )
         else:
             steps.append(
-                f"Make a new comparison with {flag}{takes}: adding to this one until it shows something would raise "
+                f"Make a new comparison {how}{takes}: adding to this one until it shows something would raise "
                 "false alarms."
             )
     if verdict == "slower":

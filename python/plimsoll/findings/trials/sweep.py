@@ -82,7 +82,7 @@ def sweep_finding(
         valid=answered,
         invalid_because=sound.words(labels.get) or [_TOO_FEW if answering else _SILENT],
         notes=[*_notes(cells, plan), *(sound.words(labels.get) if answered else []), *notes],
-        next_steps=[*first_steps(sound, status, run_path), *_next_steps(stops, dependencies, by_request or [])],
+        next_steps=[*first_steps(sound, status, run_path, plan), *_next_steps(stops, dependencies, by_request or [])],
         run_path=run_path,
         level_unit=plan.get("unit", "users"),
         evidence=_evidence(cells),

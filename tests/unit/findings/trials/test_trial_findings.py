@@ -95,6 +95,20 @@ def test_the_same_is_called_the_same_only_within_the_margin() -> None:
     assert wanted > 10 and f"--pairs {wanted}" in finding["next"][0]
 
 
+@pytest.mark.parametrize(
+    ("asked", "step"),
+    [
+        ({"request": {"a": ["X=1"]}}, "Go on where it ended: plimsoll compare --resume 'runs/x y'"),
+        ({"request": {"a": ["X=***"]}}, "Go on where it ended: the same command with --resume 'runs/x y'"),
+        (None, "Go on where it ended: the same command with --resume 'runs/x y'"),
+    ],
+)
+def test_the_command_that_goes_on_is_whole_where_the_run_holds_all_that_was_asked(asked: Any, step: str) -> None:
+    told = COMPARE | {"asked": asked}
+    finding = compare_finding(told, trials_of(scattered(1.2)), status="interrupted", run_path="runs/x y")
+    assert finding["next"][0] == step
+
+
 def test_that_a_and_b_are_the_same_stands_first_in_the_answer() -> None:
     """It was told on stderr alone, and "B is slower than A" stood without it."""
     same = COMPARE | {"analysis": COMPARE["analysis"] | {"same": True}}
