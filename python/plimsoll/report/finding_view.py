@@ -160,6 +160,7 @@ def view(finding: Mapping[str, Any], unit: str = "users") -> FindingView:
         decided=[
             *_expected_row(finding),
             *(DecidedRow(*row) for row in of_trials),
+            *_consumer_row(finding),
             *_limit_row(limited_by, _why(limit_evidence)),
             *_generator_row(finding),
             *_objective_rows(objectives),
@@ -215,6 +216,15 @@ def _expected_row(finding: Mapping[str, Any]) -> Iterable[DecidedRow]:
             badge,
             room and f"It carries {room}.",
         )
+
+
+def _consumer_row(finding: Mapping[str, Any]) -> Iterable[DecidedRow]:
+    """Whether the consumer keeps up; one that falls behind is among the objectives that failed."""
+    if "keeps_up" in finding and finding["keeps_up"] is not False:
+        key, badge = ("good", "✓ keeps up") if finding["keeps_up"] else ("unknown", "cannot tell")
+        smallest = section(finding, "consumer").get("smallest_detectable")
+        words = f"{wording.percent(smallest)} left over or more would have shown." if is_number(smallest) else ""
+        yield DecidedRow("consumer", key, badge, words)
 
 
 def _objective_rows(objectives: Sequence[ObjectiveLine]) -> Iterable[DecidedRow]:

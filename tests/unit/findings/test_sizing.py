@@ -35,15 +35,14 @@ def test_a_capacity_run_says_the_cores_of_the_expected_load_and_of_its_multiples
         assert cpu["minimum"] == cpu["used"] == pytest.approx(truth, rel=0.06)
         assert cpu["recommended"] == pytest.approx(cpu["interval"][1] / 0.7)
         assert cpu["whole_cores"] == math.ceil(cpu["recommended"])
-    assert found["answer"].startswith(
-        "For 500 users (50 operations/s) (the expected load), with a reserve of 30%: CPU at"
-    )
+    assert found["answer"].startswith("For 500 users (50 operations/s): CPU at")
+    assert " This load is the expected load, and 30% are left as a reserve. " in found["answer"]
     assert any("CPU per operation that stays" in note for note in found["notes"])
 
 
 def test_without_an_expected_load_it_sizes_for_what_was_carried() -> None:
     found = sizing_of(*run_of(LOADS, bad=800))
-    assert found["sizing"]["level"] == 700 and "(what it carried)" in found["answer"]
+    assert found["sizing"]["level"] == 700 and "This load is what it carried" in found["answer"]
 
 
 def test_one_level_has_one_rate_whatever_overloaded_steps_finish_and_chance_draws() -> None:
@@ -278,7 +277,10 @@ def test_a_hold_is_sized_by_blocks_of_its_load_with_the_scatter_as_interval(tmp_
     )
     writer.finish("finished")
     finding = plimsoll.size(writer.path).findings[0]
-    assert finding["answer"].startswith("For 40 users (51 operations/s) (the load that was held)")
+    assert (
+        finding["answer"].startswith("For 40 users (51 operations/s): ")
+        and "is the load that was held" in finding["answer"]
+    )
     here, ahead = size_at(finding, 1), size_at(finding, 10)
     assert here["cpu"]["used"] == pytest.approx(0.23, rel=0.02)
     assert here["cpu"]["interval"][1] - here["cpu"]["interval"][0] < 0.03

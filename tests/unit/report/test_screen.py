@@ -104,6 +104,17 @@ def test_the_report_begins_with_what_was_decided_and_folds_what_is_met() -> None
     assert told[-1] == ("4 other objectives", "✓ met") and rows[-1].words.count("search: p5") == 4 and len(rows) == 7
 
 
+@pytest.mark.parametrize(
+    ("keeps_up", "told"), [(True, [("good", "✓ keeps up")]), (None, [("unknown", "cannot tell")]), (False, [])]
+)
+def test_whether_the_consumer_keeps_up_has_a_row(keeps_up: bool | None, told: list[tuple[str, str]]) -> None:
+    """One that falls behind is an objective that failed, which has its own."""
+    found = {"experiment": "drain", "keeps_up": keeps_up, "consumer": {"smallest_detectable": 0.2}}
+    rows = [row for row in view(found).decided if row.subject == "consumer"]
+    assert [(row.key, row.badge) for row in rows] == told
+    assert all(row.words == "20% left over or more would have shown." for row in rows)
+
+
 def test_a_long_name_leaves_room_for_the_verdict() -> None:
     """Seen: four lines that said "GET …" and nothing of the objective."""
     name = "GET http://a-host.example/" + "folder/" * 20

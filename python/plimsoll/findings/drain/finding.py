@@ -295,7 +295,7 @@ def _drain_facts(seen: Consumer, facts: Mapping[str, Any], judged: KeepingUp | N
     elif drained_at is not None:
         answer = f"No more waited when the load ended than before it: {number(at_end)} items."
         if still := seen.unmoved_words("waiting"):
-            answer = f"Nothing was seen to drain: the backlog did not move, {still}."
+            answer = f"It was not seen: the backlog stood at {still}."
     elif lost_from(seen, facts):
         answer = f"It cannot be told: the consumer could not be read from {number(float(seen.seconds[-1]))} s on."
     else:

@@ -145,10 +145,11 @@ def _answer(sizes: Sequence[Mapping[str, Any]], facts: SizingFacts, wanted: Want
             host["cpu"], _by_process([one for one in facts.parts if one.host == (host["host"] or HERE)], wanted)
         )
         parts.append(f"{capital(cpu)}{where}; {_memory_words(host['memory'])}")
-    words = [f"For {load} ({wanted.chosen}), with a reserve of {share_words(wanted.reserve)}: {'. '.join(parts)}."]
+    words = [f"For {load}: {'. '.join(parts)}."]
     if stopped.carried_per_s is not None and wanted.per_s > stopped.carried_per_s:
         at = f"This run stopped at {number(stopped.carried_per_s)} operations/s, below what is asked for."
         words.insert(0, at)
+    words.append(f"This load is {wanted.chosen}, and {share_words(wanted.reserve)} are left as a reserve.")
     words += filter(None, [ceiling_words(facts.parts, wanted, stopped)])
     last = sizes[-1]["hosts"][0]["cpu"]
     if last["recommended"] is not None and len(first["hosts"]) == 1:
