@@ -172,7 +172,9 @@ def curve_chart(
         x_scale = {"type": "log" if wide else "linear", "nice": False, "padding": 10}
         x = quantitative("x", title=name, scale=x_scale, axis={"values": sorted(set(places)), "format": ",~g"})
     else:
-        x = nominal("x", title=name, sort=list(dict.fromkeys(row["x"] for row in rows)))
+        words = list(dict.fromkeys(row["x"] for row in rows))
+        room = {"expr": f"width / {len(words)} - {CELL_SPACE_PX}"}
+        x = nominal("x", title=name, sort=words, axis={"labelAngle": 0, "labelLimit": room})
     if logarithmic:
         low, high, ticks = decades(rows)
         y_scale = {"type": "log", "domain": [low, high], "nice": False}
