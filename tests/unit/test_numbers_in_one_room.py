@@ -40,7 +40,7 @@ OTHERS = {
     "report/k6/values.py": "the format of k6's own summary",
     "report/legends.py": "pixels in an expression of a chart",
     "report/level_charts.py": "pixels in an expression of a chart",
-    "report/trial_charts.py": "labels and tooltips of charts, whose decimals line up",
+    "report/trials/trial_charts.py": "labels and tooltips of charts, whose decimals line up",
     "study/workload.py": "durations of a k6 script, in whole seconds",
 }
 

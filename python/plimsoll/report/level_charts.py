@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any, Literal
 
-from plimsoll.report.finding_view import levels_per_user, section
 from plimsoll.report.legends import mark_legend, text_px
+from plimsoll.report.levels import levels_per_user
 from plimsoll.report.steps import Step, first_number
 from plimsoll.report.vega_lite import Part, chart_of, layer, layered, lines_by_series, nominal, quantitative
-from plimsoll.report.wording import is_number, number, verdict
+from plimsoll.report.wording import is_number, number, section, verdict
 
 HEIGHT_PX = 260
 LOG_FROM_RATIO = 20
@@ -27,6 +27,7 @@ SHAPES = {
     "bad": CROSS,
     "undecided": "diamond",
     "probe": "triangle-up",
+    "behind": "triangle-down",
     "expected": "square",
     "unknown": "square",
 }

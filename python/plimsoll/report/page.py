@@ -9,12 +9,13 @@ from textwrap import shorten
 from typing import Any
 
 from plimsoll.report import level_charts, long_charts, tables, time_charts, wording
-from plimsoll.report.finding_view import FindingView, ObjectiveLine, section
+from plimsoll.report.finding_view import FindingView, ObjectiveLine
 from plimsoll.report.k6.outcome import views_of
 from plimsoll.report.run_evidence import RunEvidence
-from plimsoll.report.steps import Step
+from plimsoll.report.steps import RANGE_FINDING, Step
 from plimsoll.report.time_charts import Chart
-from plimsoll.report.trials import TrialsSection, trials_section
+from plimsoll.report.trials.section import TrialsSection, trials_section
+from plimsoll.report.wording import section
 
 STATUS_WORDS = {
     "finished": "finished",
@@ -69,9 +70,14 @@ class Page:
     lead: list[Chart] = field(default_factory=list)
 
     @property
+    def trial_charts(self) -> list[Chart]:
+        """Those of an experiment made of trials."""
+        return self.trials.charts if self.trials else []
+
+    @property
     def proof(self) -> list[Chart]:
-        """The chart beside what was decided."""
-        return (self.lead or self.curves or self.long_run)[:1]
+        """The one that stands beside the first answer, and not in its section; none without an answer."""
+        return (self.lead or self.trial_charts or self.curves or self.long_run)[:1] if self.findings else []
 
     @property
     def charts(self) -> list[Chart]:
@@ -80,7 +86,7 @@ class Page:
             *self.lead,
             *self.long_run,
             *self.curves,
-            *(self.trials.charts if self.trials else []),
+            *self.trial_charts,
             *self.over_time,
             *self.resources,
             *self.generator_charts,
@@ -218,7 +224,7 @@ def _curves_note(steps: list[Step], capacity: Mapping[str, Any]) -> str:
     words = (
         "Each point is one step: a stretch of time at one level. The line runs through the median of steps at a level."
     )
-    if any(step.verdict == "probe" for step in steps):
+    if any(step.verdict in RANGE_FINDING for step in steps):
         words += " Points of the range finding are short and judge nothing."
     means = capacity.get("knee_means")
     if means:
@@ -274,7 +280,7 @@ def _levels_of_interest(run: RunEvidence, main: Mapping[str, Any]) -> list[tuple
 def _steps_at(steps: list[Step], level: float) -> list[Step]:
     """Steps at a level, without those of the range finding if there are others."""
     found = [step for step in steps if step.level == level]
-    return [step for step in found if step.verdict != "probe"] or found
+    return [step for step in found if step.verdict not in RANGE_FINDING] or found
 
 
 def _event_rows(run: RunEvidence) -> list[tuple[str, str, str]]:

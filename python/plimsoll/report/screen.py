@@ -22,6 +22,12 @@ ANSWER_LINES, LIMIT_LINES, ROW_LINES = 6, 3, 2
 MOST_NAME = 41
 FEW = 2  # rows of one kind of which each may take ROW_LINES
 MOST_OBJECTIVES, MOST_VERDICTS, MOST_OTHERS, MOST_NEXT, MOST_TABLE_ROWS = 4, 8, 5, 3, 6
+CLAUSE_KEEPS = 0.6  # of what a cut behind any word would keep; below, the clause is too short to tell anything
+_LOOSE = " ,;:("
+_WORD_END = re.compile(r" ")
+# What means nothing without the words behind it; a number stays with what it counts.
+_HANGING = re.compile(r"(?:[ (](?:an?|and|at|by|for|from|in|is|of|on|or|than|that|the|to|which|with|[\d.,]*\d))+$")
+_CLAUSE_END = re.compile(r"[,;:] | \((?=\S)|(?<=\)) ")
 _SENTENCE_END = re.compile(r"(?<=[.!?]) +(?=[A-Z0-9])")
 
 
@@ -105,6 +111,8 @@ def _height(blocks: Iterable[Sequence[_Part]]) -> int:
 
 
 def _reasons(main: FindingView) -> list[list[str]]:
+    if main.is_partly_valid:
+        return [_cut(because, LIMIT_LINES, lead=f"Not valid, {main.invalid_for}: ") for because in main.reasons[:1]]
     if main.valid or main.unanswered:
         return []
     what = f" for {main.invalid_for}" if main.invalid_for else ""
@@ -161,14 +169,32 @@ def _report(report: str | None) -> list[str]:
 
 
 def _cut(text: str, most: int, indent: str = "  ", lead: str = "") -> list[str]:
-    """Lines of WIDTH, as many whole sentences as fit into `most`; where not even the first does, it is cut."""
+    """Lines of WIDTH, as many whole sentences as fit into `most`; where not even the first does, it is cut, at the end
+    of a clause if that leaves most of it."""
     sentences = _SENTENCE_END.split(clean(text))
     for count in range(len(sentences), 0, -1):
         lines = wrapped(f"{lead}{' '.join(sentences[:count])}", indent)
         if len(lines) <= most:
             return lines
-    lines = wrapped(f"{lead}{sentences[0]}", indent)[:most]
-    if len(lines[-1]) > WIDTH - 2:
-        lines[-1] = lines[-1].rpartition(" ")[0]
-    lines[-1] = f"{lines[-1].rstrip(' ,;:')} …"
+    first = sentences[0]
+
+    def longest(ends: Iterable[int]) -> tuple[int, list[str]]:
+        for end in sorted(ends, reverse=True):
+            lines = wrapped(f"{lead}{first[:end].rstrip(_LOOSE)} …", indent)
+            if len(lines) <= most and lines[-1].strip() != "…":
+                return end, lines
+        return 0, []
+
+    ends = [found.start() for found in _WORD_END.finditer(first)]
+    words = longest(end for end in ends if not _HANGING.search(first[:end]))
+    clauses = longest(found.start() for found in _CLAUSE_END.finditer(first) if _is_closed(first[: found.start()]))
+    if words[1]:
+        return clauses[1] if clauses[0] >= CLAUSE_KEEPS * words[0] else words[1]
+    lines = wrapped(f"{lead}{first}", indent)[:most]
+    lines[-1] = f"{lines[-1][: WIDTH - 2].rstrip(_LOOSE)} …"
     return lines
+
+
+def _is_closed(text: str) -> bool:
+    """Whether it ends outside of brackets."""
+    return text.count("(") == text.count(")")

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from plimsoll.report import wording
-from plimsoll.report.finding_view import ObjectiveLine, objective_verdict, section
+from plimsoll.report.finding_view import ObjectiveLine, objective_verdict
 from plimsoll.report.run_evidence import RunEvidence
 from plimsoll.report.steps import Step
 from plimsoll.report.tally import Tally
-from plimsoll.report.wording import is_number
+from plimsoll.report.wording import is_number, section
 
 # Below this many samples above a quantile its estimate is marked: 20 ÷ (1 − q) are needed
 # (stats/estimates/quantile.py).

@@ -45,6 +45,8 @@ def row_lines(rows: Sequence[Sequence[str]]) -> list[str]:
 
 def _lines(item: FindingView) -> list[str]:
     lines = [clean(item.question), *wrapped(item.answer, "  ")]
+    if item.is_partly_valid:
+        lines += wrapped(f"Not valid, {item.invalid_for}: {' '.join(item.reasons)}", "  ")
     if not item.valid and not item.unanswered:
         where = "See the reasons below." if item.caveats else "The reasons are with the first answer."
         what = f" for {item.invalid_for}" if item.invalid_for else ""

@@ -15,6 +15,7 @@ VERDICT_WORDS = {
     "bad": "not carried",
     "undecided": "undecided",
     "probe": "range finding",
+    "behind": "fell behind in a short step",
     "expected": "held for objectives",
     "met": "met",
     "passed": "passed",
@@ -116,3 +117,9 @@ def headroom(ratio: Any) -> str:
     if not is_number(ratio):
         return NOTHING
     return f"{percent(abs(ratio))} {'more' if ratio >= 0 else 'less'} than expected"
+
+
+def section(document: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    """The part `key` of a finding, a manifest or a study; empty where it is missing, null or no mapping."""
+    found = document.get(key)
+    return found if isinstance(found, Mapping) else {}
