@@ -14,11 +14,11 @@ from statistics import median
 from typing import Any, Literal
 
 from plimsoll.findings.imported.shown import bracket_words
-from plimsoll.report.finding_view import levels_per_user, section
 from plimsoll.report.legends import mark_legend, text_px
+from plimsoll.report.levels import levels_per_user
 from plimsoll.report.steps import Step, first_number
 from plimsoll.report.vega_lite import Part, chart_of, layer, layered, lines_by_series, nominal, quantitative
-from plimsoll.report.wording import is_number, number, verdict
+from plimsoll.report.wording import is_number, number, section, verdict
 from plimsoll.report.wording import level as level_of
 
 HEIGHT_PX = 260
@@ -29,6 +29,7 @@ SHAPES = {
     "bad": CROSS,
     "undecided": "diamond",
     "probe": "triangle-up",
+    "behind": "triangle-down",
     "expected": "square",
     "unknown": "square",
     "rises": "circle",

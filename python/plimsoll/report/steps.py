@@ -16,6 +16,7 @@ from plimsoll.report.wording import is_number
 from plimsoll.runs.readings.stretches import level_stretches
 
 SHORTEST_STRETCH_S = 3
+RANGE_FINDING = ("probe", "behind")  # verdicts of steps too short to prove anything
 MOST_STRETCHES = 60
 
 
@@ -122,6 +123,8 @@ def _from_entry(entry: Any) -> Step | None:
     step.is_imported = bool(entry.get("is_imported"))
     if entry.get("step_kind") == "expected" and step.verdict == "undecided":
         step.verdict = "expected"  # held for the objectives; as a capacity it had nothing to decide
+    if entry.get("step_kind") == "probe" and step.verdict == "bad" and not entry.get("given_up"):
+        step.verdict = "behind"  # too short to prove that the level is too much
     step.reasons = [str(reason) for reason in entry.get("reasons") or ()]
     for name in (
         "planned_per_s",

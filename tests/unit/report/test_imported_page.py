@@ -50,7 +50,7 @@ def test_levels_where_throughput_flattens_are_not_marked_as_not_carried(tmp_path
     page = page_of(jtl(tmp_path / "r.jtl", RISING))
     told = [row["verdict"] for row in page.steps]
     assert told == ["throughput rises"] * 3 + ["no more throughput"] * 3
-    assert page.findings[0].gauge is None and "not carried" not in first_chart(page)
+    assert page.findings[0].load_line is None and "not carried" not in first_chart(page)
     assert "planned" not in first_chart(page) and "rises up to 20 users" in first_chart(page)
     facts = dict(page.findings[0].facts)
     assert (facts["Throughput rises up to"], facts["No more throughput from"]) == (

@@ -156,11 +156,13 @@ class NamedLimit(TypedDict, total=False):
 
 
 class LimitedBy(NamedLimit, total=False):
-    """The limit, and what would be named without it; `nearly_full`: where no level was too much, what was nearly full
-    at the highest level that was carried."""
+    """The limit, and what would be named without it; where no level was proven to be too much, `nearly_full`: what was
+    nearly full at the highest level that was carried, or `in_short_step`: what was found where the target fell behind
+    in a step too short to prove anything."""
 
     runner_up: NamedLimit | None
     nearly_full: NamedLimit
+    in_short_step: NamedLimit
 
 
 class Sustainable(TypedDict):
@@ -381,12 +383,13 @@ class SizedItems(TypedDict):
 
 
 class Carried(TypedDict, total=False):
-    """What so many cores would carry."""
+    """What so many cores would carry; `capped_by`: what stopped the run there, which cores do not lift, else empty."""
 
     cores: Required[Cores]
     usable_share: Ratio
     per_s: PerSecond | None
     interval: list[PerSecond | None] | None
+    capped_by: str
     why: str
 
 
