@@ -18,7 +18,8 @@ from rich.text import Text
 
 from plimsoll.cli.live.chart import LABEL, STYLES, course, levels
 from plimsoll.cli.live.state import Bracket, State, Step
-from plimsoll.report.load_line import CARRIED, NOT_CARRIED, OPEN, to_scale
+from plimsoll.report.levels import CARRIED, NOT_CARRIED, OPEN, Mark, line_of
+from plimsoll.report.load_line import drawn
 from plimsoll.report.text import clean, wrapped
 from plimsoll.words import ms_words, number, time_words
 
@@ -99,12 +100,12 @@ def _bracket(told: Bracket | None, width: int) -> list[Text]:
     bar = min(MOST_BAR, width - COLUMN - INDENT - KEY)
     if bar < LEAST_BAR:
         return []
-    marks = {HELD: (told.level, f"{number(told.level)} now")} if told.level else {}
-    drawn = to_scale(told.good, told.bad, marks, told.unit, bar)
-    lines = [_labelled("Bracket" if not place else "", Text(line)) for place, line in enumerate(drawn)]
-    for line in lines[:1]:
+    marks = (Mark(HELD, "now", told.level, f"{number(told.level)} now"),) if told.level else ()
+    line = line_of(told.good, told.bad, told.unit, marks)
+    lines = [_labelled("Bracket" if not place else "", Text(text)) for place, text in enumerate(drawn(line, bar))]
+    for signs in lines[:1]:
         for sign, style in ((CARRIED, "green"), (OPEN, "yellow"), (NOT_CARRIED, "red")):
-            line.highlight_regex(f"{sign}+", style)
+            signs.highlight_regex(f"{sign}+", style)
     return lines
 
 

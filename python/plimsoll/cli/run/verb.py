@@ -68,6 +68,7 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
         script_caps,
         unmade_iterations,
     )
+    from plimsoll.cli.run.ending import note_of, settled_end
     from plimsoll.cli.run.files import check_written_files
     from plimsoll.cli.run.live_control import RunControl
     from plimsoll.cli.run.secret_pipes import without_pipe
@@ -115,17 +116,19 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
             try:
                 with _shown(quiet) as show:
                     _follow(control, tally, watch, show)
-                ended = engine.result()
+                ended = settled_end(engine.result(), tally, flags["strict"])
                 watch.end(writer)
-                writer.append_event("note", second=0.0, summary=ended["summary"].get("metrics", {}), threw=tally.threw)
+                note = note_of(ended, tally)
+                writer.append_event("note", second=0.0, **note)
                 watch.proxy = proxy_words(engine.proxies())
                 status = "interrupted" if ended_early() else "finished"
                 caps = () if tally.ended_at_once else script_caps(config, told, tally)
-                finding = watch.finding(status, str(writer.path), tally.unanswered, caps)
+                finding = watch.finding(status, str(writer.path), note, tally.unanswered, caps)
                 writer.write_findings([finding] if finding else [])
             except RunDirectoryError:  # the disk is full: what was measured until then is still shown
                 engine.cut()
-                _print_results(engine.result(), redactor, replace(summary, export=None))
+                cut = settled_end(engine.result(), tally, flags["strict"])
+                _print_results(cut, redactor, replace(summary, export=None))
                 raise
             except DeafScript as error:
                 writer.finish("interrupted")
@@ -323,8 +326,8 @@ def _show_line(snapshot: Snapshot, quiet: bool) -> None:
 def _print_results(ended: dict[str, Any], redactor: Redactor, summary: Summary) -> list[str]:
     """The summary as handleSummary or k6's layout has it, and the file of --summary-export; what of handleSummary's
     could not be written, in words. What handleSummary returned is the script's own and stays as it is."""
-    from plimsoll.report.k6_export import summary_export as exported
-    from plimsoll.report.k6_summary import summary_text
+    from plimsoll.report.k6.export import summary_export as exported
+    from plimsoll.report.k6.summary import summary_text
     from plimsoll.runs.clean_summary import clean_summary
     from plimsoll.runs.directory import json_text
 
@@ -382,17 +385,16 @@ def _write(path: Path, text: str) -> None:
 def _exit_code(ended: dict[str, Any], tally: Tally, strict: bool) -> int:
     """What ended the run first counts, as in k6: an abort, an interruption, test.fail(), then thresholds, of which none
     is met where no request was answered. Without thresholds such a run measured nothing, and is not valid."""
+    from plimsoll.cli.run.ending import settled_end
+    from plimsoll.runs.readings.thresholds import thresholds_of
+
     if ended["aborted"] and ended["aborted"]["by_script"]:
         return EXIT_ABORTED
     if tally.interrupted:
         return EXIT_INTERRUPTED
     if ended["marked_failed"]:
         return EXIT_MARKED_FAILED
-    verdicts = [
-        row["verdict"]
-        for metric in ended["summary"].get("metrics", {}).values()
-        for row in metric.get("thresholds", {}).values()
-    ]
-    unmeasured = bool(verdicts) and tally.nothing_answered
-    failed = ended["aborted"] or "failed" in verdicts or (strict and "undecided" in verdicts) or unmeasured
-    return EXIT_THRESHOLDS if failed else EXIT_INVALID if tally.nothing_answered else 0
+    verdicts = [one.verdict for one in thresholds_of(settled_end(ended, tally, strict)["summary"].get("metrics", {}))]
+    if ended["aborted"] or "failed" in verdicts:
+        return EXIT_THRESHOLDS
+    return EXIT_INVALID if tally.nothing_answered else 0

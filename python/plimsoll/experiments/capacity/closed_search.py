@@ -38,7 +38,7 @@ from plimsoll.experiments.capacity.ramp import (
 from plimsoll.experiments.capacity.recovery import answered, come_to_rest, why_gone
 from plimsoll.experiments.capacity.result import Cap, CapacityResult, CapacitySettings, Collapse, Confirmation
 from plimsoll.experiments.capacity.search import Trial, bracket_of
-from plimsoll.experiments.capacity.time_plan import spent_words
+from plimsoll.experiments.capacity.time_plan import more_time_words, spent_words
 from plimsoll.experiments.steps.failing import fails_more, give_up_reason, more_failures
 from plimsoll.experiments.steps.holding import StepHolder
 from plimsoll.experiments.steps.judgement import Judgement, Verdict
@@ -306,7 +306,8 @@ class _ClosedSearch:
             )
         if bounds.good is not None and self.known.are_neighbours(bounds.good, bounds.bad):
             return f"The bracket is as narrow as whole {'users' if self.known.whole else 'VUs'} allow."
-        spent = spent_words(bounds.width, self.settings.width, self.settings.load_budget_s)
+        spent = spent_words(bounds.width, self.settings.load_budget_s)
+        self.result.more_time = more_time_words(bounds.width, self.settings.width, self.settings.load_budget_s)
         return f"The bracket is wider than the goal of {share_words(self.settings.width)}: {spent}."
 
     def _hold_long(self, level: float, most_s: float, precise: float, why: str) -> bool:

@@ -30,7 +30,7 @@ from plimsoll.experiments.capacity.recovery import come_to_rest, why_gone
 from plimsoll.experiments.capacity.result import CapacityResult, CapacitySettings, Collapse
 from plimsoll.experiments.capacity.search import collapses, falls_below, propose
 from plimsoll.experiments.capacity.step_ends import ends
-from plimsoll.experiments.capacity.time_plan import spent_words
+from plimsoll.experiments.capacity.time_plan import more_time_words, spent_words
 from plimsoll.experiments.load import LoadSource
 from plimsoll.experiments.steps.evidence import waiting_of
 from plimsoll.experiments.steps.failing import backlog_s, fails_more
@@ -354,7 +354,8 @@ class _OpenSearch:
         elif self._has_time_for_a_step():
             spent = STEPS_SPENT
         else:
-            spent = spent_words(bounds.width, settings.width, settings.load_budget_s)
+            spent = spent_words(bounds.width, settings.load_budget_s)
+            self.result.more_time = more_time_words(bounds.width, settings.width, settings.load_budget_s)
         disturbed = sum(record.judgement.disturbed for record in self.holder.records)
         words = f" {disturbed} of its steps prove nothing, as others took CPU time of the host." if disturbed else ""
         return f"The bracket is wider than the goal of {share_words(settings.width)}: {spent}.{words}"
