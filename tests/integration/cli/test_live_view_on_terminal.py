@@ -194,6 +194,7 @@ BROKEN = textwrap.dedent("""
         "view.view = broken",
         "view.history = broken",
         "import rich.live; rich.live.Live.start = broken",
+        "import plimsoll.cli.live.followed as followed; followed._screens = broken",
         "import plimsoll.cli.live.levels as levels; levels.LevelsFolded.__call__ = broken",
         "import plimsoll.cli.live.levels as levels; levels.LevelsFolded.ended = broken",
     ],

@@ -34,10 +34,14 @@ class Followed:
 
     def __init__(self, line: Callable[[Any], None], fold: Callable[[], Fold]) -> None:
         self._line, self._make_fold = line, fold
-        self._make_screen = _screens()
         self._fold: Fold | None = None
         self._screen: Screen | None = None
         self._has_failed = False
+        try:
+            self._make_screen = _screens()
+        except Exception as error:  # a broken installation of Rich
+            self._has_failed = True
+            print(failure_words(error), file=sys.stderr)
 
     def __call__(self, progress: Any) -> None:
         """A second; nothing that goes wrong in showing it ends the load."""
@@ -77,6 +81,11 @@ class Followed:
             textwrap.fill(line, max(NARROWEST, columns) - 1, subsequent_indent="  ", break_on_hyphens=False)
             for line in text.splitlines()
         )
+
+
+def failure_words(error: Exception) -> str:
+    """What is said, once, where the view fails."""
+    return f"plimsoll: the live view ended ({type(error).__name__}: {error}). Progress goes on in lines."
 
 
 def _screens() -> Callable[[], Screen]:

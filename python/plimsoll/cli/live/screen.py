@@ -25,6 +25,7 @@ from rich.live import Live
 from rich.segment import ControlType, Segment
 from rich.text import Text
 
+from plimsoll.cli.live.followed import failure_words
 from plimsoll.cli.live.state import State
 from plimsoll.interruptions import interruptions_held
 
@@ -115,7 +116,7 @@ class Screen:
     def fail(self, error: Exception) -> None:
         """End it, as no state could be made."""
         self.failure = error
-        self.close(_failure_words(error))
+        self.close(failure_words(error))
 
     def close(self, *words: str) -> None:
         """Clear the view; what was judged stays, with `words` below. Standard error is the terminal again."""
@@ -137,7 +138,7 @@ class Screen:
             self.failure = self.failure or error
             with contextlib.suppress(OSError):
                 os.dup2(self.terminal, STDERR)
-                os.write(self.terminal, f"\r\x1b[2K\x1b[?25h{_failure_words(error)}\n".encode())
+                os.write(self.terminal, f"\r\x1b[2K\x1b[?25h{failure_words(error)}\n".encode())
         self._is_left.set()
         self._relay()
 
@@ -275,10 +276,6 @@ def _size_of(terminal: int) -> ConsoleDimensions | None:
     except OSError:
         return None
     return ConsoleDimensions(size.columns, size.lines) if size.columns and size.lines else None
-
-
-def _failure_words(error: Exception) -> str:
-    return f"plimsoll: the live view ended ({type(error).__name__}: {error}). Progress goes on in lines."
 
 
 def _harmless(line: str) -> str:
