@@ -145,7 +145,8 @@ def _leading(run: RunEvidence) -> str:
 
 def _has_one_level(run: RunEvidence) -> bool:
     """Whether it is a plain run whose load nobody scaled: nothing is a function of its level."""
-    return run.manifest.get("experiment") == "run" and len({moment.level for moment in run.timeline.bins}) <= 1
+    levels, judged = {moment.level for moment in run.timeline.bins}, {step.level for step in run.steps}
+    return run.manifest.get("experiment") == "run" and max(len(levels), len(judged)) <= 1
 
 
 _NO_GENERATOR = "The source has nothing about its generator, so that cannot be ruled out as the limit."
