@@ -32,12 +32,6 @@ pub fn data(
             metric_json(&metric.name, metric.kind, metric.is_time, values, totals.seconds, stats),
         );
     }
-    let (low, high) = totals.vus_min_max.unwrap_or((0, 0));
-    metrics.insert("vus".into(), json!({"type": "gauge", "contains": "default", "values": {"value": high, "min": low, "max": high}}));
-    metrics.insert(
-        "vus_max".into(),
-        json!({"type": "gauge", "contains": "default", "values": {"value": totals.vus_max, "min": totals.vus_max, "max": totals.vus_max}}),
-    );
     if let Some(values) = totals.sums.get("http_req_duration", &expected_response()) {
         metrics.insert(
             "http_req_duration{expected_response:true}".into(),

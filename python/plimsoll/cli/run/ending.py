@@ -8,8 +8,6 @@ from plimsoll.cli.run.tally import Tally
 from plimsoll.findings.outcome import checks_of_groups
 from plimsoll.runs.readings.thresholds import settled
 
-LEAVING_S = 0.1  # before the end, in which VUs leave one after the other
-
 
 def settled_end(ended: dict[str, Any], tally: Tally, strict: bool) -> dict[str, Any]:
     """What the engine ended with, its thresholds settled."""
@@ -20,17 +18,7 @@ def settled_end(ended: dict[str, Any], tally: Tally, strict: bool) -> dict[str, 
         strict=strict,
         stopped_by=aborted["message"] if aborted and not aborted["by_script"] else "",
     )
-    return {**ended, "summary": {**summary, "metrics": _with_vus(metrics, tally, _lasted_s(ended))}}
-
-
-def _with_vus(metrics: dict[str, Any], tally: Tally, lasted_s: float) -> dict[str, Any]:
-    """The VUs once a second while the load lasts, as k6 samples them; a run that ends before the first has none."""
-    counts = [vus for second, vus in tally.vus if second + 1 + LEAVING_S <= lasted_s]
-    if counts and "vus" in metrics:
-        values = {"value": counts[-1], "min": min(counts), "max": max(counts)}
-        return metrics | {"vus": {**metrics["vus"], "values": values}}
-    is_asked = counts or metrics.get("vus", {}).get("thresholds")
-    return {name: metric for name, metric in metrics.items() if is_asked or name != "vus"}
+    return {**ended, "summary": {**summary, "metrics": metrics}}
 
 
 def _lasted_s(ended: dict[str, Any]) -> float:

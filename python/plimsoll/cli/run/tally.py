@@ -38,7 +38,6 @@ class Tally:
     in_vain: int = 0
     requests: int = 0
     answered: int = 0
-    vus: list[tuple[int, int]] = field(default_factory=list)  # at the end of each second
     iterations: Counter[str] = field(default_factory=Counter)  # of each scenario
     tags: dict[str, dict[str, set[str]]] = field(default_factory=dict)  # of requests, by FAILED, and of other metrics
 
@@ -50,7 +49,6 @@ class Tally:
         self.started += snapshot.started
         self.done += snapshot.done
         self.threw += snapshot.threw
-        self.vus.append((snapshot.second, snapshot.vus))
         for series in snapshot.series:
             self.failures.add(series)
             if series.metric == IN_VAIN:
