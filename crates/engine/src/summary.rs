@@ -160,10 +160,11 @@ fn trend_json(histogram: &Histogram, values: &Values, aggregate: Aggregate) -> V
     }
 }
 
-/// The tree of groups with their checks, in the order in which the script came to them.
+/// The tree of groups with their checks, in the order in which the script came to them: `order` is that of checks of all
+/// groups, which k6 does not tell.
 fn root_group(totals: &Totals) -> Value {
     let mut root = group_json("", "");
-    for (path, name, passes, fails) in totals.places.iter() {
+    for (order, (path, name, passes, fails)) in totals.places.iter().enumerate() {
         let mut group = &mut root;
         let mut walked = String::new();
         for part in path.split("::").filter(|part| !part.is_empty()) {
@@ -172,7 +173,7 @@ fn root_group(totals: &Totals) -> Value {
         }
         if let (Some(name), Some(rows)) = (name, group["checks"].as_array_mut()) {
             let path = format!("{path}::{name}");
-            rows.push(json!({"name": name, "path": path, "id": identity(&path), "passes": passes, "fails": fails}));
+            rows.push(json!({"name": name, "path": path, "id": identity(&path), "passes": passes, "fails": fails, "order": order}));
         }
     }
     root

@@ -90,9 +90,9 @@ def _observed(metric: Mapping[str, Any], source: str, row: Mapping[str, Any], ti
 
 
 def _checks(root: Mapping[str, Any], seconds: float) -> Iterator[str]:
-    """How many in all, then each by name, those of all groups together."""
+    """How many in all, then each by name, those of all groups together, in the order in which the script made them."""
     named: dict[str, list[int]] = {}
-    for check in _checks_of(root):
+    for check in sorted(_checks_of(root), key=lambda check: check.get("order", 0)):
         counts = named.setdefault(check["name"], [0, 0])
         counts[0] += check["passes"]
         counts[1] += check["fails"]
