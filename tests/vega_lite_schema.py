@@ -8,7 +8,8 @@ from typing import Any
 import altair
 import pytest
 
-from plimsoll.report import level_charts, long_charts, time_charts, trial_charts, vega_lite
+from plimsoll.report import level_charts, long_charts, time_charts, vega_lite
+from plimsoll.report.trials import trial_charts
 
 CHARTS = (level_charts, long_charts, time_charts, trial_charts)
 

@@ -23,7 +23,7 @@ import { sleep } from 'k6';
 const all = { executor: 'constant-vus', vus: 2, duration: '40s', gracefulStop: '2s' };
 export const options = { scenarios: { all } };
 export default function () {
-  http.get(`${__ENV.BASE_URL}/`, { tags: { name: `name ${Math.floor(Math.random() * 200)}` } });
+  http.get(`${__ENV.BASE_URL}/${__ENV.X || ''}`, { tags: { name: `name ${Math.floor(Math.random() * 200)}` } });
   sleep(0.01);
 }
 """

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 
 MIB = 2**20
 UNIT_WORDS = {"users": "users", "multiple": "times the declared load", "vus": "VUs"}
@@ -123,3 +124,8 @@ def without_flags(text: str) -> str:
 def times_words(count: int) -> str:
     """ "once", "twice", "3 times"."""
     return {1: "once", 2: "twice"}.get(count, f"{count:,} times")
+
+
+def joined(words: Sequence[str]) -> str:
+    """ "a, b and c"."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}" if words else ""

@@ -14,7 +14,7 @@ import heapq
 import json
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -55,16 +55,22 @@ KEPT_OUT: dict[str, Plan] = {
     "groups of users each 12 s": stairs([0.05 * step for step in range(1, 41)], 12),
 }
 SHAPES = TUNED | KEPT_OUT
+FLAT_LEVELS = (1, 2, 5, 10, 20, 30, 40, 50, 60)
 
 
 @dataclass(frozen=True)
 class Truth:
     """A queue: mean demand and think time in s; `thinks_first`: whether a user who joins thinks before the first
-    request."""
+    request; `slows`: by which share of it each request that waits makes the demand greater."""
 
     demand_s: float
     think_s: float
     thinks_first: bool
+    slows: float = 0.0
+
+    def served_s(self, label: int, waiting: int) -> float:
+        """Mean time of a request of that label while so many are inside."""
+        return self.demand_s * LABELS[label][1] * (1 + self.slows * waiting)
 
     @property
     def knee(self) -> float:
@@ -116,7 +122,7 @@ def played(plan: Plan, truth: Truth, seed: int) -> Played:
         nonlocal busy_from
         waiting.append((at_s, int(draw.integers(len(LABELS)))))
         if len(waiting) == 1:
-            push(at_s + draw.exponential(truth.demand_s * LABELS[waiting[0][1]][1]), "done")
+            push(at_s + draw.exponential(truth.served_s(waiting[0][1], 1)), "done")
 
     while events and events[0][0] <= end_s:
         at_s, _, kind = heapq.heappop(events)
@@ -137,7 +143,7 @@ def played(plan: Plan, truth: Truth, seed: int) -> Played:
             start_s, label = waiting.popleft()
             rows.append((start_s, at_s - start_s, label, users))
             if waiting:
-                push(at_s + draw.exponential(truth.demand_s * LABELS[waiting[0][1]][1]), "done")
+                push(at_s + draw.exponential(truth.served_s(waiting[0][1], len(waiting))), "done")
             if to_leave:
                 to_leave, users = to_leave - 1, users - 1
             else:
@@ -145,6 +151,52 @@ def played(plan: Plan, truth: Truth, seed: int) -> Played:
     levels[second:] = users
     start, took, label, at_end = (np.array(column) for column in zip(*rows, strict=True))
     return Played(start, took, label.astype(int), at_end.astype(int), levels)
+
+
+def one_after_another(first: Played, second: Played, pause_s: int) -> Played:
+    """Two tests in one file, the second so long after the first."""
+    shift = first.users.size + pause_s
+    users = np.concatenate((first.users, np.zeros(pause_s, dtype=np.int64), second.users))
+    return Played(
+        np.concatenate((first.start_s, second.start_s + shift)),
+        *(np.concatenate((getattr(first, name), getattr(second, name))) for name in ("took_s", "label", "at_end")),
+        users,
+    )
+
+
+def no_knee(shape: str, seed: int) -> Played:
+    """A load of NO_KNEE on a queue of `drawn`, or of users who do not think."""
+    truth = drawn(seed)
+    busy = Truth(truth.demand_s, 0.0, truth.thinks_first)  # its N* is one user
+    steps = SHAPES["steps"]
+    match shape:
+        case "flat from one user on":
+            return played(stairs(FLAT_LEVELS, 40), busy, seed)
+        case "flat from five users on":
+            return played(stairs(FLAT_LEVELS[2:], 40), busy, seed)
+        case "a flat ramp":
+            return played([(0, 0), (400, 60)], busy, seed)
+        case "steps that fall":
+            return played(steps, replace(truth, slows=0.02), seed)
+        case "a ramp that falls":
+            return played([(0, 0), (600, 2)], replace(truth, slows=0.02), seed)
+        case "one level only":
+            return played([(0, 0.5), (240, 0.5)], truth, seed)
+        case "steps that end in proportion":
+            return played(stairs([0.05 * step for step in range(1, 9)], 60), truth, seed)
+        case "the same test twice":
+            return one_after_another(played(steps, truth, seed), played(steps, truth, seed + 1), 900)
+        case "two tests of which the second is slower":
+            slower = replace(truth, demand_s=2 * truth.demand_s, think_s=truth.think_s - truth.demand_s)
+            plan = [(at, level * truth.knee / slower.knee) for at, level in steps]
+            return one_after_another(played(steps, truth, seed), played(plan, slower, seed + 1), 900)
+    raise ValueError(shape)
+
+
+NO_KNEE = (
+    "flat from one user on", "flat from five users on", "a flat ramp", "steps that fall", "a ramp that falls",
+    "one level only", "steps that end in proportion", "the same test twice", "two tests of which the second is slower",
+)  # fmt: skip
 
 
 def _joins(plan: Plan, knee: float) -> list[tuple[float, int]]:

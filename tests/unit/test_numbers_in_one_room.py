@@ -38,12 +38,10 @@ OTHERS = {
     "probes/mysql/connection.py": "settings of SQL",
     "probes/postgresql/row_sample.py": "a share in SQL",
     "probes/prometheus/server.py": "times in a URL",
-    "report/k6_legacy.py": "the format of k6's own summary",
-    "report/k6_summary.py": "the format of k6's own summary",
-    "report/k6_values.py": "the format of k6's own summary",
+    "report/k6/values.py": "the format of k6's own summary",
     "report/legends.py": "pixels in an expression of a chart",
     "report/level_charts.py": "pixels in an expression of a chart",
-    "report/trial_charts.py": "labels and tooltips of charts, whose decimals line up",
+    "report/trials/trial_charts.py": "labels and tooltips of charts, whose decimals line up",
     "study/workload.py": "durations of a k6 script, in whole seconds",
 }
 

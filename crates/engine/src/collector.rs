@@ -43,14 +43,17 @@ pub enum Part {
     Ended(usize),
 }
 
+/// Before the end of the load, in which VUs leave one after the other.
+const LEAVING_S: f64 = 0.1;
+
 /// Everything measured so far.
 #[derive(Default)]
 pub struct Totals {
     pub sums: Sums,
     pub places: Places,
     pub seconds: f64,
-    pub vus_min_max: Option<(u64, u64)>,
-    pub vus_max: u64,
+    /// VUs active at the end of the last second, and when that was: one of `vus` if the load goes on for LEAVING_S.
+    vus: Option<(u64, f64)>,
     pub overflowed: bool,
     /// Requests of iterations, and those of them that got an answer.
     pub requests: u64,
@@ -85,6 +88,26 @@ impl Totals {
     /// Whether requests were made and none was answered, so that nothing was measured.
     pub fn nothing_answered(&self) -> bool {
         self.requests > 0 && self.answered == 0
+    }
+
+    /// VUs as k6 samples them, once a second while the load lasts.
+    fn count_vus(&mut self, vus: u64, vus_max: u64, at_s: f64, elapsed_s: f64) {
+        if let Some((before, ended_s)) = self.vus.replace((vus, at_s)) {
+            if elapsed_s >= ended_s + LEAVING_S {
+                self.add_gauge("vus", before);
+            }
+        }
+        self.add_gauge("vus_max", vus_max);
+    }
+
+    fn add_gauge(&mut self, name: &str, value: u64) {
+        let value = value as f64;
+        self.sums.add(&Delta {
+            epoch: 0,
+            metric: Metric { name: name.to_owned(), kind: Kind::Gauge, is_time: false },
+            tags: Tags::default(),
+            values: Values::Gauge { last: value, min: value, max: value },
+        });
     }
 
     fn count_answers(&mut self, deltas: &[Delta]) {
@@ -230,10 +253,7 @@ impl Collector<'_> {
     fn publish(&self, number: u32, second: &Second, totals: &mut Totals, cpu_s: &mut f64) {
         totals.seconds = second.elapsed_s.min(f64::from(number + 1));
         let vus = second.counts.vus;
-        totals.vus_min_max = Some(
-            totals.vus_min_max.map_or((vus, vus), |(low, high)| (low.min(vus), high.max(vus))),
-        );
-        totals.vus_max = totals.vus_max.max(second.counts.vus_max);
+        totals.count_vus(vus, second.counts.vus_max, f64::from(number + 1), second.elapsed_s);
         if let Some(samples) = &self.vus {
             samples.add(vus, second.counts.vus_max);
         }

@@ -270,6 +270,7 @@ pub(crate) fn load(config: &Config) -> Result<Loaded, EngineError> {
         .metrics()
         .iter()
         .map(|metric| (metric.name.clone(), (metric.kind, metric.is_time)))
+        .chain(["vus", "vus_max"].map(|name| (name.to_owned(), (Kind::Gauge, false))))
         .collect();
     Ok(Loaded { bundle, info, options, options_json, rules, script_metrics, kinds })
 }

@@ -164,6 +164,7 @@ impl Plan {
             signs: (0..count).map(|_| Arc::default()).collect(),
             cpus: self.config.cpus.clone(),
             samples: self.samples.clone(),
+            errors_told: Default::default(),
             plain: self.config.url.clone(),
             rules: self.loaded.rules.clone(),
         });

@@ -32,12 +32,6 @@ pub fn data(
             metric_json(&metric.name, metric.kind, metric.is_time, values, totals.seconds, stats),
         );
     }
-    let (low, high) = totals.vus_min_max.unwrap_or((0, 0));
-    metrics.insert("vus".into(), json!({"type": "gauge", "contains": "default", "values": {"value": high, "min": low, "max": high}}));
-    metrics.insert(
-        "vus_max".into(),
-        json!({"type": "gauge", "contains": "default", "values": {"value": totals.vus_max, "min": totals.vus_max, "max": totals.vus_max}}),
-    );
     if let Some(values) = totals.sums.get("http_req_duration", &expected_response()) {
         metrics.insert(
             "http_req_duration{expected_response:true}".into(),
@@ -166,10 +160,11 @@ fn trend_json(histogram: &Histogram, values: &Values, aggregate: Aggregate) -> V
     }
 }
 
-/// The tree of groups with their checks, in the order in which the script came to them.
+/// The tree of groups with their checks, in the order in which the script came to them: `order` is that of checks of all
+/// groups, which k6 does not tell.
 fn root_group(totals: &Totals) -> Value {
     let mut root = group_json("", "");
-    for (path, name, passes, fails) in totals.places.iter() {
+    for (order, (path, name, passes, fails)) in totals.places.iter().enumerate() {
         let mut group = &mut root;
         let mut walked = String::new();
         for part in path.split("::").filter(|part| !part.is_empty()) {
@@ -178,7 +173,7 @@ fn root_group(totals: &Totals) -> Value {
         }
         if let (Some(name), Some(rows)) = (name, group["checks"].as_array_mut()) {
             let path = format!("{path}::{name}");
-            rows.push(json!({"name": name, "path": path, "id": identity(&path), "passes": passes, "fails": fails}));
+            rows.push(json!({"name": name, "path": path, "id": identity(&path), "passes": passes, "fails": fails, "order": order}));
         }
     }
     root

@@ -14,6 +14,7 @@ use plimsoll_core::snapshot::Counts;
 use plimsoll_script::modules::bundle::{Bundle, ScriptError};
 use plimsoll_script::signs::{self, Signs};
 use plimsoll_script::state::{Builtin, Recording, SharedRecorder, VuState};
+use plimsoll_script::tell::ErrorsTold;
 use plimsoll_script::term::{Orders, Term};
 use plimsoll_script::vu::Vu;
 use tokio::sync::watch;
@@ -34,8 +35,6 @@ use crate::stop::{self, Phase};
 use crate::timer::Timer;
 
 const PULSE: Duration = Duration::from_millis(10);
-/// Script errors a thread writes out; the rest are only counted.
-const MAX_ERRORS_SHOWN: u64 = 10;
 
 /// What is done with an arrival that finds no VU and may not get a new one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +72,7 @@ pub struct Shared {
     pub cpus: Vec<usize>,
     pub rules: Arc<Rules>,
     pub samples: Option<Arc<Samples>>,
+    pub errors_told: ErrorsTold,
     /// What to request where there is no script.
     pub plain: Option<PlainUrl>,
 }
@@ -125,7 +125,6 @@ pub struct Worker {
     pub waiting: RefCell<Vec<Rc<open::Line>>>,
     lag: RefCell<Histogram>,
     pub watch: SelfWatch,
-    errors_shown: Cell<u64>,
     /// Iterations completed that reports have told of.
     told_done: Cell<u64>,
     /// The second that the next report is about.
@@ -168,7 +167,6 @@ impl Worker {
             waiting: RefCell::default(),
             lag: RefCell::default(),
             watch: SelfWatch::new(),
-            errors_shown: Cell::new(0),
             told_done: Cell::new(0),
             second: Cell::new(0),
             repeated,
@@ -239,20 +237,10 @@ impl Worker {
         active.store(active.load(Ordering::Relaxed).saturating_add_signed(by), Ordering::Relaxed);
     }
 
-    /// Writes a script's error to stderr, the first few of them.
+    /// Writes a script's error to stderr, each once and the first few of them.
     pub fn show_error(&self, error: &ScriptError) {
-        let shown = self.errors_shown.get();
-        self.errors_shown.set(shown + 1);
-        match shown {
-            _ if shown < MAX_ERRORS_SHOWN => plimsoll_script::tell!(
-                "ERROR {}",
-                self.shared.bundle.secrets.clean(&error.to_string())
-            ),
-            MAX_ERRORS_SHOWN => {
-                plimsoll_script::tell!("ERROR more script errors follow and are not shown")
-            }
-            _ => {}
-        }
+        let secrets = &self.shared.bundle.secrets;
+        self.shared.errors_told.tell(|| secrets.clean(&error.to_string()));
     }
 
     /// This thread's part of a number of VUs that all threads share.

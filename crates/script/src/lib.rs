@@ -10,7 +10,7 @@ mod runtime;
 pub mod secrets;
 pub mod signs;
 pub mod state;
-mod tell;
+pub mod tell;
 pub mod term;
 mod values;
 pub mod vu;

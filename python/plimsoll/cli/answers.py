@@ -25,12 +25,14 @@ def show(answer: Answer, as_json: bool, details: bool) -> None:
     raise typer.Exit(answer.exit_code)
 
 
-def words_of(findings: Sequence[Mapping[str, Any]], run: Path, report: Path | None, details: bool) -> str:
-    """The answers of a run: one screen, or all of them whole."""
+def words_of(
+    findings: Sequence[Mapping[str, Any]], run: Path, report: Path | None, details: bool, most_lines: int | None = None
+) -> str:
+    """The answers of a run: one screen, of `most_lines` where something else is on it, or all of them whole."""
     if not details:
-        from plimsoll.report.screen import screen_of_run
+        from plimsoll.report.screen import MOST_LINES, screen_of_run
 
-        return screen_of_run(findings, run, report)
+        return screen_of_run(findings, run, report, most_lines or MOST_LINES)
     from plimsoll.report.text import answer_lines
 
     return "\n\n".join([answer_lines(findings), *([] if report is None else [f"Report: {plain(report)}"])])

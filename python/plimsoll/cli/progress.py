@@ -1,4 +1,5 @@
-"""Live progress of an experiment: one line that changes on a terminal, a line every few seconds elsewhere."""
+"""Live progress of an experiment: a view on a terminal (live/), one line that changes on one that is too small for it,
+a line every few seconds elsewhere."""
 
 from __future__ import annotations
 
@@ -7,7 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from plimsoll.cli.live.followed import Followed, has_room, is_steerable
+
 if TYPE_CHECKING:
+    from plimsoll.cli.live.followed import Fold
     from plimsoll.experiments.steps.record import Progress
     from plimsoll.experiments.trials.making import TrialProgress
     from plimsoll.verbs.listeners import Listeners
@@ -30,8 +34,13 @@ class Line:
 
     def __init__(self, *, quiet: bool = False) -> None:
         self._quiet = quiet
-        self._live = sys.stderr.isatty()
+        self._live = is_steerable()
         self._begun = False
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nothing but sentences is shown."""
+        return self._quiet
 
     def say(self, message: str) -> None:
         """A sentence on a line of its own, quiet or not."""
@@ -115,16 +124,46 @@ class TrialLine(Line):
 
 
 def listeners(line: ProgressLine | TrialLine) -> Listeners[Any]:
-    """Progress, notes and messages go to that line."""
+    """Progress goes to the live view or that line, notes and messages stand on lines of their own."""
     from plimsoll.verbs.listeners import Listeners
 
-    return Listeners(line, lambda text: line.say(f"plimsoll: {text}"), line.say, line.done)
+    def note(text: str) -> None:
+        line.say(f"plimsoll: {text}")
+
+    if line.is_quiet or not has_room():
+        return Listeners(line, note, line.say, line.done)
+    followed = Followed(line, _levels if isinstance(line, ProgressLine) else _trials)
+
+    def end() -> None:
+        followed.close()
+        line.done()
+
+    return Listeners(
+        followed,
+        lambda text: line.say(followed.folded(f"plimsoll: {text}")),
+        lambda text: line.say(followed.folded(text)),
+        end,
+        lambda: followed.close("The load has ended, its answer comes."),
+    )
+
+
+def _levels() -> Fold:
+    from plimsoll.cli.live.levels import LevelsFolded
+
+    return LevelsFolded()
+
+
+def _trials() -> Fold:
+    from plimsoll.cli.live.trials import TrialsFolded
+
+    return TrialsFolded()
 
 
 @contextmanager
 def listening(line: ProgressLine | TrialLine) -> Iterator[Listeners[Any]]:
-    """The same; the line ends whatever happens."""
+    """The same; the view or the line ends whatever happens."""
+    told = listeners(line)
     try:
-        yield listeners(line)
+        yield told
     finally:
-        line.done()
+        told.end()

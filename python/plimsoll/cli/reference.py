@@ -19,6 +19,44 @@ HEAD = """# Commands and flags
 
 Made by `make docs` from the commands themselves; a test says when it is out of date. Every command has `--help`.
 """
+WHILE_IT_RUNS = """## While a load runs
+
+On a terminal of at least 60 columns and 16 lines, standard error shows a live view, at most four times a second:
+
+```
+── bracketing ─────────────────────────────────── 72 s of load, 3 min 48 s left
+ Level      168 users, measured for 6 s
+ Why        just above the estimated capacity of 162 users, to prove that it is
+              not carried
+ Answers    1,672 of 1,680/s done   p95 14 ms   23 unfinished   none failed
+
+ Bracket    ━━━━━━━━━━━━━━━━━━┄┄┄┄┄╳╳  ━ carried  ┄ not decided  ╳ not carried
+                              ↑        ↑ 168 now
+            0                160  204  users
+
+ users  done/s                         p95
+    80     799 █████████              6 ms █████▏               ✓ carried
+   160   1,604 ██████████████████    11 ms █████████▌           ✓ carried again
+   168   1,672 ██████████████████▊   14 ms ████████████▏        held now
+   204   1,690 ███████████████████   4.2 s ██████████████████»  ✗ not carried
+
+ Target     api: busiest thread 98% of a core, 1.2 cores, 143 MiB
+            host: 61% of 4 cores
+ Generator  ✓ 12% of its core, lag p99 0.3 ms
+```
+
+- The time left is that of the load time, as `--for` gives it; a search stops sooner where its goal is met.
+- A search has a row for each level, `compare`, `decompose` and `sweep` one for each load and variant, all others a
+  chart over time. A bar that ends in `»` is cut.
+- *Target* is what the probes said last, *Generator* what it did in the last five seconds. `!` means that it is late or
+  full; the answer judges that more closely.
+- What a script logs, and notes, stand above the view. When the load has ended, the view goes and the last levels that
+  were judged stay as lines.
+- Nothing is coloured where `NO_COLOR` is set. On a pipe, and with `TERM=dumb`, there is a line every 5 s; those of a
+  wait in which nothing changes are folded into one. A smaller terminal, and a job in the background, has one line that
+  changes. `-q` shows nothing.
+- The view takes about a quarter of a percent of a core. Where it fails it says so once, and lines go on.
+"""
 KINDS: dict[type, str] = {Path: "path", int: "whole number", float: "number", str: "text"}
 COLUMNS = "| flag | value | default | what it does |\n|---|---|---|---|"
 
@@ -27,7 +65,7 @@ def reference() -> str:
     """The whole page as Markdown, ending with a line break."""
     from plimsoll.cli.app import app
 
-    parts = [HEAD]
+    parts = [HEAD, WHILE_IT_RUNS]
     for command in app.registered_commands:
         assert command.callback is not None
         name = command.name or command.callback.__name__

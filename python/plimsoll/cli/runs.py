@@ -60,7 +60,6 @@ def show(
     from plimsoll.findings.validity.self_diagnosis import damage_words, unread_words
     from plimsoll.runs.directory import RESOURCES, SERIES, file_of, json_text
     from plimsoll.runs.format.damaged import understood
-    from plimsoll.runs.kept.catalogue import size_of
     from plimsoll.runs.reader import RunReader
     from plimsoll.runs.readings.generator_seconds import generator_seconds_of
     from plimsoll.verbs.stored import find_run, seconds_of
@@ -87,17 +86,7 @@ def show(
     if as_json:
         print(json_text(found.to_json(), indent=2))
         return
-    print(plain(found.path))
-    print(f"  {plain(found.experiment)}  {plain(found.about)}")
-    print(f"  {_when(found)}{_lasted(found)}  {_state(found)}{'  kept' if found.kept else ''}\n")
-    if found.experiment != "study" and found.status != "damaged":
-        if found.experiment == "run" and found.answer:
-            print(f"What did it do?\n  {plain(found.answer)}\n")
-        print(_answers(found, details))
-    print()
-    for path in sorted(found.path.iterdir()):
-        size = size_of(path) if path.is_dir() and not path.is_symlink() else path.lstat().st_size
-        print(f"  {size_words(size):>9}  {plain(path.name)}")
+    print("\n".join(_shown(found, details)))
 
 
 @app.command()
@@ -218,25 +207,50 @@ def import_(
     print(plain(import_run(file, runs)))
 
 
-def _answers(run: StoredRun, details: bool) -> str:
+def _shown(run: StoredRun, details: bool) -> list[str]:
+    """The run, its answers and its files; without `details` a screen at most, where files may be counted."""
+    from plimsoll.report.screen import MOST_LINES
+    from plimsoll.report.text import wrapped
+    from plimsoll.runs.kept.catalogue import size_of
+
+    state = f"  {_when(run)}{_lasted(run)}  {_state(run)}{'  kept' if run.kept else ''}"
+    lines = [plain(run.path), *wrapped(f"{run.experiment}  {run.about}", "  "), state, ""]
+    if run.experiment != "study" and run.status != "damaged":
+        answers = _answers(run, details, MOST_LINES - len(lines) - 2)
+        lines += [*answers.splitlines(), ""] if answers else []
+    files = []
+    for path in sorted(run.path.iterdir()):
+        size = size_of(path) if path.is_dir() and not path.is_symlink() else path.lstat().st_size
+        files.append(f"  {size_words(size):>9}  {plain(path.name)}")
+    if details or len(lines) + len(files) <= MOST_LINES:
+        return lines + files
+    return [*lines, f"{len(files):,} files, {size_words(run.size_bytes)}."]
+
+
+def _answers(run: StoredRun, details: bool, most_lines: int) -> str:
     """The answers of a run that is none of a study, or why there are none to read."""
     from plimsoll.cli.answers import words_of
     from plimsoll.errors import RunDirectoryError
+    from plimsoll.report.run_evidence import read_findings
+    from plimsoll.report.text import wrapped
     from plimsoll.runs.format.damaged import understood
     from plimsoll.runs.reader import RunReader
 
+    is_plain = run.experiment == "run"  # whose findings take no longer than its seconds to read
     try:
         with understood(run.path):
-            findings = RunReader(run.path).findings()
-            words = words_of(findings, run.path, None, details) if findings else ""
+            findings = read_findings(run.path) if is_plain else RunReader(run.path).findings()
+            words = words_of(findings, run.path, None, details, most_lines) if findings else ""
     except RunDirectoryError as error:
-        return f"  {plain(error)}"
-    if not words and run.experiment != "run":
-        answer = (
-            plain(run.answer) or f"No answer is here: `plimsoll analyze {plain(run.path)}` judges what was measured."
-        )
-        return f"  {answer}"
-    return words
+        return "\n".join(wrapped(str(error), "  "))
+    if words:
+        return words
+    otherwise = (
+        "Nothing was recorded."
+        if is_plain
+        else f"No answer is here: `plimsoll analyze {plain(run.path)}` judges what was measured."
+    )
+    return f"  {plain(run.answer) or otherwise}"
 
 
 def _print(found: list[StoredRun], root: Path, as_json: bool) -> None:
@@ -301,7 +315,7 @@ def _shortened(text: str) -> str:
 def _lasted(run: StoredRun) -> str:
     if run.ended_unix is None or not 0 < run.began_unix <= run.ended_unix:
         return ""
-    return f", {time_words(run.ended_unix - run.began_unix)}"
+    return f", {time_words(run.ended_unix - run.began_unix)} in all"
 
 
 def _when(run: StoredRun) -> str:

@@ -20,12 +20,13 @@ from typing import Any
 
 from plimsoll.findings.capacity.sustainable import bounds_of_verdicts
 from plimsoll.findings.resources import Step
+from plimsoll.runs.readings.failures import requests_words
 from plimsoll.runs.readings.objective_samples import Samples, Wanted, Watch, needed_samples
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.stats.estimates.objective_test import Judged
 from plimsoll.stats.estimates.quantile_test import ERROR
 from plimsoll.study.objectives import Limit
-from plimsoll.words import level_words, ms_words, number, share_words, time_words
+from plimsoll.words import count_words, level_words, ms_words, share_words, time_words
 
 # In findings "violated" is called "failed", as the exit code and earlier findings have it.
 VERDICTS = {"met": "met", "violated": "failed", "undecided": "undecided"}
@@ -208,7 +209,8 @@ def _words(limit: Limit, entry: Mapping[str, Any], held: Mapping[str, Any] | Non
     met, failed, reference = entry["met_up_to"], entry["failed_from"], entry["at_level"]
     parts = []
     if reference is not None and held is not None:
-        parts.append(f"at {level_words(reference, unit)}, {value_words(limit, held)}")
+        undecided = f", {undecided_words(held)}" if held["verdict"] == "undecided" and held["samples"] else ""
+        parts.append(f"at {level_words(reference, unit)}, {value_words(limit, held)}{undecided}")
     elif reference is not None and entry["verdict"] == "met":
         parts.append(f"{level_words(reference, unit)} was not held, and a higher level meets it")
     elif reference is not None and entry["verdict"] == "failed":
@@ -231,14 +233,26 @@ def value_words(limit: Limit, seen: Mapping[str, Any]) -> str:
     count = seen["samples"]
     if not count:
         return NO_ANSWER if seen.get("unanswered") else "no request of it was seen"
+    counted = requests_words(count)
     if limit.statistic == "error_rate":
-        return f"{share_words(seen['value'])} of {number(count)} failed"
+        return f"{share_words(seen['value'])} of {counted} failed"
     shown = ms_words(seen["value"])
     if limit.statistic == "mean":
-        return f"mean {shown} of {number(count)}"
+        return f"mean {shown} of {counted}"
     if limit.statistic == "max":
-        return f"{shown} was the longest of {number(count)}"
-    return f"{shown}; {number(seen['over'])} of {number(count)} took longer than {ms_words(limit.limit)}"
+        return f"{shown} was the longest of {counted}"
+    return f"{shown}; {count_words(seen['over'])} of {counted} took longer than {ms_words(limit.limit)}"
+
+
+def undecided_words(seen: Mapping[str, Any]) -> str:
+    """Why the requests that were seen do not decide it, by how many it takes at least: none of those above the limit,
+    each independent of the others."""
+    needed = f"at least {count_words(seen['needed'])} decide it"
+    if seen["samples"] < seen["needed"]:
+        return f"too few, {needed}"
+    if seen["effective"] < seen["needed"]:
+        return f"worth {count_words(seen['effective'])} independent ones, {needed}"
+    return "which does not decide it"
 
 
 def _needs(

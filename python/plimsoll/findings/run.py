@@ -157,12 +157,12 @@ def _own_answer(facts: GeneratorSeconds, found: Sequence[Diagnosis], spoiled: Se
     if (lag_ms := facts.median("lag_p99_ms")) is not None:
         numbers.append(f"it was {ms_words(lag_ms)} late at p99")
     still = facts.standstills()
-    near = ", but a limit was near" if found else ""
+    near = f" {found[0].words}" if found else ""
     if still:
         length_s = sum(one.length_s for one in still)
         rest = f": {' and '.join(numbers)}" if numbers else ""
         return f"For {number(length_s, 2)} of {facts.seconds:,} s it stood still; it did not limit the rest{rest}."
-    return f"No{near}{': ' if numbers else ''}{' and '.join(numbers)}."
+    return f"No{': ' if numbers else ''}{' and '.join(numbers)}.{near}"
 
 
 def _numbers(facts: GeneratorSeconds, busiest: tuple[str, int] | None) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from plimsoll.errors import InputError, InputErrors
+from plimsoll.plans.read_variables import reading_of
 from plimsoll.plans.requests import CompareRequest, Source
 from plimsoll.study import Study, Target, Variant, load_study
 from plimsoll.study.experiments import Experiment
@@ -135,16 +136,25 @@ def mention(arms: Iterable[Arm], base: Base, say: Say) -> None:
     """A variable that a script does not read makes all its forms the same."""
     for arm in arms:
         script = arm.script or base.script
-        try:
-            text = script.read_text(encoding="utf-8", errors="replace")
-        except OSError:
-            continue  # told with its place when the script is loaded
+        text = text_of(script)
+        if text is None:
+            continue
         for name in arm.env:
-            if name not in text:
+            if (reading := reading_of(name, text)) == "never":
+                say(f"{script} never reads __ENV.{name}: its value makes no difference.")
+            elif reading == "maybe" and name not in text:
                 say(
                     f"{script} does not mention {name}: unless a module that it imports reads __ENV.{name}, its value "
                     "makes no difference."
                 )
+
+
+def text_of(script: Path) -> str | None:
+    """The script's text; None where it cannot be read, which is told with its place when it is loaded."""
+    try:
+        return script.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
 
 
 def mention_one_sided(arms: Sequence[Arm], given: Mapping[str, str], base: Base, say: Say) -> None:

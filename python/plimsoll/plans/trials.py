@@ -14,6 +14,8 @@ from typing import Any, get_args
 from plimsoll.engine import EngineConfig, inspect
 from plimsoll.errors import InputError
 from plimsoll.experiments.trials.plan import Order, TrialLevel, TrialPlan, TrialVariant
+from plimsoll.findings.trials.compare import SAME
+from plimsoll.listed_names import listed
 from plimsoll.nearest_word import nearest
 from plimsoll.plans.arms import (
     Arm,
@@ -25,11 +27,13 @@ from plimsoll.plans.arms import (
     mention,
     mention_one_sided,
     named_arm,
+    text_of,
     with_scripts,
 )
 from plimsoll.plans.load import NO_THRESHOLDS, Choices, Plan, engine_cpus, plan_of
 from plimsoll.plans.load_bounds import check_load
 from plimsoll.plans.load_time import repetitions_within
+from plimsoll.plans.read_variables import names_read, reading_of
 from plimsoll.plans.requests import CompareRequest, DecomposeRequest, SweepRequest, TrialChoices
 from plimsoll.probes.processes.local_targets import local_listeners
 from plimsoll.probes.processes.variant_processes import Watched, watched_of_variants
@@ -55,6 +59,7 @@ GRACEFUL_STOP = "5s"
 REPEATED = {"compare": (2, "pairs"), "decompose": (2, "rounds"), "sweep": (1, "repeats")}  # least, and their noun
 LEVEL_PARAMETERS = ("users", "rate")
 MOST_COMBINATIONS = 1_000  # of which each is planned
+MOST_NAMED = 8  # variables that the script does read
 
 
 @dataclass(frozen=True)
@@ -99,12 +104,21 @@ def compare_setup(request: CompareRequest, choices: TrialChoices, say: Say) -> T
     mention(arms, base, say)
     mention_one_sided(arms, choices.env, base, say)
     margin, primary = decides(request, wanted)
-    if (arms[0].script, arms[0].env, arms[0].switch_to) == (arms[1].script, arms[1].env, arms[1].switch_to):
-        say("A and B are the same: this comparison shows how often chance alone looks like a difference.")
     settled = _settled(choices, wanted, wanted.pairs if wanted else PAIRS)
     analysis = {"margin": margin, "primary": list(primary), "paired": True}
+    if _form_that_counts(arms[0], base) == _form_that_counts(arms[1], base):
+        analysis["same"] = True
+        say(SAME)
     costly = any(arm.switch_to and base.target.variant(arm.switch_to).switch for arm in arms)
     return _setup("compare", arms, base, settled, analysis, "grouped" if costly else "interleaved")
+
+
+def _form_that_counts(arm: Arm, base: Base) -> tuple[Any, ...]:
+    """What makes an arm another: all but variables that its script certainly never reads."""
+    script = arm.script or base.script
+    text = text_of(script)
+    env = {name: value for name, value in arm.env.items() if text is None or reading_of(name, text) != "never"}
+    return script.absolute(), env, arm.exec, arm.switch_to
 
 
 def with_runs_of_study(request: CompareRequest, choices: TrialChoices) -> CompareRequest:
@@ -171,6 +185,7 @@ def sweep_setup(request: SweepRequest, choices: TrialChoices, say: Say) -> Trial
     over = {name: [_text(value) for value in values] for name, values in given.items()}
     _check_sweep(over, choices)
     names = [name for name in over if name not in LEVEL_PARAMETERS]
+    _refuse_unread(names, base)
     combinations = list(itertools.product(*(over[name] for name in names)))
     arms = []
     for combination in combinations:
@@ -182,10 +197,36 @@ def sweep_setup(request: SweepRequest, choices: TrialChoices, say: Say) -> Trial
     users, rate = levels.get("users", choices.users), levels.get("rate", choices.rate)
     swept = dataclasses.replace(choices, users=users, rate=rate)
     settled = _settled(swept, wanted, wanted.repeats if wanted else REPEATS)
+    over |= _levels_swept(settled, over)
     stop = request.stop_at_failure if request.stop_at_failure is not None else bool(wanted and wanted.stop_at_failure)
     level = next((name for name in LEVEL_PARAMETERS if name in over), None)
     analysis = {"over": over, "level_parameter": level, "stop_at_failure": stop}
     return _setup("sweep", arms, base, settled, analysis, "ascending" if stop else "interleaved")
+
+
+def _refuse_unread(names: Sequence[str], base: Base) -> None:
+    """Raises InputErrors for variables that the script certainly never reads: all their values are one."""
+    text = text_of(base.script)
+    if text is None:
+        return
+    known = names_read(text)
+    otherwise = f"It reads {listed(known, MOST_NAMED)}." if known else "It reads none."
+    _raise(
+        [
+            InputError(
+                f"--over {name}: {base.script} never reads __ENV.{name}, so that all its values are the same",
+                nearest(name, known, f"Read it in the script, or leave it out. {otherwise}"),
+            )
+            for name in names
+            if reading_of(name, text) == "never"
+        ]
+    )
+
+
+def _levels_swept(settled: TrialChoices, over: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """Several levels of the load that are not swept by name are a parameter all the same."""
+    levels = {name: getattr(settled, name) for name in LEVEL_PARAMETERS if name not in over}
+    return {name: list(map(_text, values)) for name, values in levels.items() if len(values) > 1}
 
 
 def decides(request: CompareRequest, wanted: CompareOptions | None) -> tuple[float, Sequence[str]]:

@@ -8,9 +8,13 @@ from typing import Any
 
 from plimsoll.findings.capacity.seen_overload import overload_of
 from plimsoll.findings.capacity.sustainable import bounds_of_verdicts
-from plimsoll.findings.validity.validity import invalid_for
+from plimsoll.findings.exit_codes import without_data
+from plimsoll.findings.imported import shown
+from plimsoll.findings.validity.validity import invalid_because, invalid_for
 from plimsoll.report import wording
-from plimsoll.report.wording import is_number
+from plimsoll.report.levels import LoadLine, load_line_of
+from plimsoll.report.trials.rows import trial_rows
+from plimsoll.report.wording import is_number, section
 
 HANDLED = {
     *(
@@ -40,7 +44,7 @@ HANDLED = {
         "data_volume",
     ),
     *("verdict", "a", "b", "margin", "pairs_planned", "parts"),
-    *("facts", "evidence", "trouble", "failed_share", "tables", "database"),
+    *("facts", "evidence", "trouble", "failed_share", "tables", "database", "cannot", "totals"),
 }
 
 
@@ -77,15 +81,6 @@ class ObjectiveLine:
 
 
 @dataclass(frozen=True)
-class Gauge:
-    """The load line as a bar, in % of its width; None where a mark is missing."""
-
-    good: float
-    bad: float
-    expected: float | None
-
-
-@dataclass(frozen=True)
 class FindingTable:
     """A table of a finding: rows of cells, as many as columns; columns of `codes` hold SQL or the like."""
 
@@ -99,7 +94,7 @@ class FindingTable:
 
 @dataclass(frozen=True)
 class FindingView:
-    """What a reader sees of a finding, top to bottom."""
+    """What a reader sees of a finding, top to bottom. `folds_sentences`: `decided` tells the gist of these."""
 
     question: str
     answer: str
@@ -111,14 +106,21 @@ class FindingView:
     objectives: list[ObjectiveLine]
     caveats: list[str]
     next_steps: list[str]
-    gauge: Gauge | None
+    load_line: LoadLine | None
     sentences: list[str] = field(default_factory=list)
+    folds_sentences: bool = False
     tables: list[FindingTable] = field(default_factory=list)
     invalid_for: str = ""
     reasons: list[str] = field(default_factory=list)
     decided: list[DecidedRow] = field(default_factory=list)
+    outcome: list[DecidedRow] = field(default_factory=list)
     limited_by: str = ""
     limit_evidence: list[str] = field(default_factory=list)
+
+    @property
+    def is_partly_valid(self) -> bool:
+        """Whether the question has a valid answer, and a part of what is said is not."""
+        return self.valid and bool(self.invalid_for) and not self.unanswered
 
     @property
     def evidence(self) -> list[str]:
@@ -137,10 +139,13 @@ def view(finding: Mapping[str, Any], unit: str = "users") -> FindingView:
     unit = wording.unit_words(named, unit)
     unanswered = _is_unanswered(finding)
     limited = {} if unanswered else section(finding, "limited_by")
-    limited_by, limit_evidence = _limited_by(limited), _texts(limited.get("evidence"))
+    limited_by, limit_evidence = _limited_by(limited, finding), _texts(limited.get("evidence"))
     objectives = [
-        _objective_line(entry, unit) for entry in finding.get("objectives") or () if isinstance(entry, Mapping)
+        _objective_line(entry, unit, disturbed=_is_slowed(finding))
+        for entry in finding.get("objectives") or ()
+        if isinstance(entry, Mapping)
     ]
+    of_trials = trial_rows(finding)
     return FindingView(
         question=str(finding.get("question") or "What was found?"),
         answer=str(finding.get("answer") or "No answer was recorded."),
@@ -156,14 +161,18 @@ def view(finding: Mapping[str, Any], unit: str = "users") -> FindingView:
         caveats=_caveats(finding),
         reasons=_reasons(finding),
         decided=[
+            *(DecidedRow(*row) for row in shown.rows_of(finding)),
             *_expected_row(finding),
+            *(DecidedRow(*row) for row in of_trials),
+            *_consumer_row(finding),
             *_limit_row(limited_by, _why(limit_evidence)),
             *_generator_row(finding),
             *_objective_rows(objectives),
         ],
         next_steps=_texts(finding.get("next")),
-        gauge=_gauge(finding),
+        load_line=load_line_of(finding),
         sentences=_texts(finding.get("sentences")),
+        folds_sentences=bool(of_trials),
         tables=[_table(entry) for entry in finding.get("tables") or () if isinstance(entry, Mapping)],
     )
 
@@ -192,9 +201,9 @@ def _is_unanswered(finding: Mapping[str, Any]) -> bool:
 
 
 def _reasons(finding: Mapping[str, Any]) -> list[str]:
-    """Why it is invalid, each once."""
+    """Why it, or a part of what it says, is invalid, each once."""
     if finding.get("valid", True) is not False:
-        return []
+        return invalid_because(finding.get("validity"))
     return list(dict.fromkeys(text for key in ("invalid_because", "reasons") for text in _texts(finding.get(key))))
 
 
@@ -211,6 +220,15 @@ def _expected_row(finding: Mapping[str, Any]) -> Iterable[DecidedRow]:
             badge,
             room and f"It carries {room}.",
         )
+
+
+def _consumer_row(finding: Mapping[str, Any]) -> Iterable[DecidedRow]:
+    """Whether the consumer keeps up; one that falls behind is among the objectives that failed."""
+    if "keeps_up" in finding and finding["keeps_up"] is not False:
+        key, badge = ("good", "✓ keeps up") if finding["keeps_up"] else ("unknown", "cannot tell")
+        smallest = section(finding, "consumer").get("smallest_detectable")
+        words = f"{wording.percent(smallest)} left over or more would have shown." if is_number(smallest) else ""
+        yield DecidedRow("consumer", key, badge, words)
 
 
 def _objective_rows(objectives: Sequence[ObjectiveLine]) -> Iterable[DecidedRow]:
@@ -243,8 +261,10 @@ def _generator_row(finding: Mapping[str, Any]) -> Iterable[DecidedRow]:
     generator = section(finding, "generator")
     if isinstance(generator.get("healthy"), bool):
         bad = "✗ it was a limit" if generator.get("limits") else "✗ its host was disturbed"
-        key, badge = ("good", "✓ healthy") if generator["healthy"] else ("bad", bad)
-        reasons = " ".join(_texts(generator.get("reasons")))
+        if trials := generator.get("excluded_trials"):
+            bad = f"✗ {trials} trial{'s' if trials > 1 else ''} left out"
+        reasons = " ".join(_reasons(finding) or _texts(generator.get("reasons")))
+        key, badge = ("good", "✓ healthy") if generator["healthy"] and not reasons else ("bad", bad)
         yield DecidedRow("load generator", key, badge, reasons or str(generator.get("words") or ""))
 
 
@@ -259,20 +279,22 @@ def _caveats(finding: Mapping[str, Any]) -> list[str]:
 
 def _capacity_facts(finding: Mapping[str, Any], unit: str) -> Iterable[tuple[str, str]]:
     capacity, headroom = section(finding, "capacity"), section(finding, "headroom")
-    if is_number(capacity.get("good")):
-        yield "Carried up to", wording.level(capacity["good"], unit)
+    up_to, beyond = (words.capitalize() for words in shown.bracket_words(finding))
+    if is_number(capacity.get("good")) and up_to:
+        yield up_to, wording.level(capacity["good"], unit)
         if unit != "users" and is_number(capacity.get("users")):
             yield "In users", wording.level(capacity["users"], "users")
-    if is_number(capacity.get("bad")):
-        yield "Not carried from", wording.level(capacity["bad"], unit)
-    elif is_number(capacity.get("good")):
+    if is_number(capacity.get("bad")) and beyond:
+        yield beyond, wording.level(capacity["bad"], unit)
+    elif is_number(capacity.get("good")) and beyond:
         overload = overload_of(finding) if finding.get("steps") else None
         seen = f"about {wording.level(overload['level'], unit)}, seen in a short step" if overload else "not reached"
-        yield "Not carried from", seen
+        yield beyond, seen
     if is_number(capacity.get("rate_per_s")):
         yield "At that level", f"{wording.number(capacity['rate_per_s'])} operations/s"
-    if is_number(capacity.get("requests_per_s")):
-        yield "Requests", f"{wording.number(capacity['requests_per_s'])} /s"
+    if is_number(capacity.get("requests_per_s")) and up_to:
+        what = "Good answers there" if finding.get("experiment") == "analyze" else "Requests"
+        yield what, f"{wording.number(capacity['requests_per_s'])} /s"
     sustainable = section(finding, "sustainable")
     if is_number(sustainable.get("level")):
         least = "at least " if sustainable.get("undecided") else ""
@@ -312,9 +334,12 @@ def _knee_words(capacity: Mapping[str, Any], unit: str) -> str:
 _WITH_UTILISATION = ("cpu", "cpu_quota", "disk", "memory", "memory_limit", "tasks_limit", "open_files_limit", "pool")
 
 
-def _limited_by(limited: Mapping[str, Any]) -> str:
-    """What stops it, in words; empty where the finding asks no such thing."""
-    return next((value for _, value in _limit_facts(limited)), "")
+def _limited_by(limited: Mapping[str, Any], finding: Mapping[str, Any]) -> str:
+    """What stops it, in words; empty where the finding asks no such thing. What was seen in numbers that are not the
+    target's alone may not stop the target alone."""
+    words = next((value for _, value in _limit_facts(limited)), "")
+    is_told = limited.get("kind") not in (None, "none", "unknown", "generator")
+    return f"in these numbers, {words}" if is_told and finding.get("valid", True) is False else words
 
 
 def _limit_facts(limited: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
@@ -322,19 +347,28 @@ def _limit_facts(limited: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         return
     kind = str(limited.get("kind") or "")
     if kind == "none":
-        nearly = limited.get("nearly_full")
+        nearly, short = limited.get("nearly_full"), limited.get("in_short_step")
         if isinstance(nearly, Mapping) and is_number(nearly.get("utilisation")):
             yield LIMITED_BY, f"not reached; nearly full: {nearly.get('where')}"
             yield "Its utilisation", wording.percent(nearly["utilisation"])
+        elif isinstance(short, Mapping) and short.get("where"):
+            yield LIMITED_BY, f"not proven; in a short step: {_named(short)}"
+        elif isinstance(short, Mapping):
+            yield LIMITED_BY, "cannot tell"
         else:
             yield LIMITED_BY, "nothing: no limit was reached"
         return
-    unknown = kind in ("", "unknown")
-    where = str(limited.get("where") or "")
-    kind_words = "cannot tell" if unknown else kind.upper() if len(kind) <= 3 else kind.replace("_", " ")
-    yield LIMITED_BY, kind_words if unknown or not where else f"{kind_words}, {where}"
+    yield LIMITED_BY, _named(limited)
     if is_number(limited.get("utilisation")) and kind in _WITH_UTILISATION:
         yield "Its utilisation", wording.percent(limited["utilisation"])
+
+
+def _named(limited: Mapping[str, Any]) -> str:
+    kind, where = str(limited.get("kind") or ""), str(limited.get("where") or "")
+    if kind in ("", "unknown"):
+        return "cannot tell"
+    words = kind.upper() if len(kind) <= 3 else kind.replace("_", " ")
+    return f"{words}, {where}" if where else words
 
 
 def _other_facts(finding: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
@@ -345,7 +379,15 @@ def _other_facts(finding: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
             yield str(key).replace("_", " ").capitalize(), words
 
 
-def _objective_line(entry: Mapping[str, Any], unit: str) -> ObjectiveLine:
+def _is_slowed(finding: Mapping[str, Any]) -> bool:
+    """Whether something else than the target made its response times longer."""
+    told = finding.get("validity") or ()
+    times = [one for one in told if isinstance(one, Mapping) and one.get("rests_on") == "response_time"]
+    return any(one.get("verdict") == "invalid" for one in times)
+
+
+def _objective_line(entry: Mapping[str, Any], unit: str, *, disturbed: bool = False) -> ObjectiveLine:
+    """`disturbed`: response times are too long, which an objective of them that is met bears."""
     subject = entry.get("operation") or entry.get("request") or ALL
     met, at = entry.get("met_up_to_users", entry.get("met_up_to")), entry.get("at_level")
     told = entry.get("words")
@@ -354,11 +396,20 @@ def _objective_line(entry: Mapping[str, Any], unit: str) -> ObjectiveLine:
     words = ", ".join(f"{text} {wording.level(level, unit)}" for level, text in known if is_number(level))
     words = words or _unmet_words(verdicts)
     verdict = str(entry.get("verdict") or "unknown")
+    if verdict != "unknown" and without_data(entry):  # the exit code counts it as failed
+        verdict, told = "failed", _lowered(str(told or "no request was seen"))
     if told:
         words = f"{wording.verdict(verdict)}: {told}"
     elif is_number(at) and verdict != "unknown":
         words = f"{wording.verdict(verdict)} at {wording.level(at, unit)}; {words}"
+    if disturbed and entry.get("unit") == "ms":
+        told_of = {"met": "; undisturbed, times are no longer than that", "failed": "; undisturbed, it may be met"}
+        words += told_of.get(verdict, "")
     return ObjectiveLine(str(subject), wording.objective(entry.get("objective", "")), words, verdict, verdicts)
+
+
+def _lowered(sentence: str) -> str:
+    return f"{sentence[:1].lower()}{sentence[1:]}"
 
 
 def _unmet_words(verdicts: Sequence[Mapping[str, Any]]) -> str:
@@ -379,33 +430,6 @@ def objective_verdict(objective: ObjectiveLine, level: float | None) -> str:
         return found[-1] if found else "unknown"
     met_up_to, _ = bounds_of_verdicts([one for one in objective.verdicts if is_number(one.get("level"))])
     return "met" if met_up_to is not None and met_up_to > level else "undecided"
-
-
-def levels_per_user(finding: Mapping[str, Any]) -> float | None:
-    """Levels that one user is: 1 where the level is users; None where the finding does not tell."""
-    capacity = section(finding, "capacity")
-    if capacity.get("unit", "users") == "users":
-        return 1.0
-    users, level = capacity.get("users"), capacity.get("level")
-    return level / users if is_number(users) and is_number(level) and users else None
-
-
-def _gauge(finding: Mapping[str, Any]) -> Gauge | None:
-    capacity, headroom = section(finding, "capacity"), section(finding, "headroom")
-    good, bad = capacity.get("good"), capacity.get("bad")
-    expected, per_user = headroom.get("expected_users"), levels_per_user(finding)
-    if not (is_number(good) and is_number(bad) and 0 <= good < bad):
-        return None
-    mark = expected * per_user if is_number(expected) and per_user else None
-    whole = 1.15 * max(bad, mark or 0)
-    place = None if mark is None else round(100 * mark / whole, 2)
-    return Gauge(round(100 * good / whole, 2), round(100 * bad / whole, 2), place)
-
-
-def section(document: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    """The part `key` of a finding, a manifest or a study; empty where it is missing, null or no mapping."""
-    found = document.get(key)
-    return found if isinstance(found, Mapping) else {}
 
 
 def _texts(value: Any) -> list[str]:

@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any, Literal
 
-from plimsoll.report.finding_view import levels_per_user, section
+from plimsoll.findings.imported.shown import bracket_words
 from plimsoll.report.legends import mark_legend, text_px
+from plimsoll.report.levels import levels_per_user
 from plimsoll.report.steps import Step, first_number
 from plimsoll.report.vega_lite import Part, chart_of, layer, layered, lines_by_series, nominal, quantitative
-from plimsoll.report.wording import is_number, number, verdict
+from plimsoll.report.wording import is_number, number, section, verdict
+from plimsoll.report.wording import level as level_of
 
 HEIGHT_PX = 260
 LOG_FROM_RATIO = 20
@@ -27,23 +29,30 @@ SHAPES = {
     "bad": CROSS,
     "undecided": "diamond",
     "probe": "triangle-up",
+    "behind": "triangle-down",
     "expected": "square",
     "unknown": "square",
+    "rises": "circle",
+    "flat": "triangle-right",
+    "failing": CROSS,
+    "mixed": "diamond",
 }
 LABEL_LINE_PX = 15
 LEFT_OF_PLOT_PX = 30  # at least so much the axis takes, above which a label may begin
+GOOD = "good answers"
 JUDGED_AS = "Step judged as"
 MOST_STATED = 3
 
 
 @dataclass(frozen=True)
 class Marks:
-    """Levels to mark on the curves; each may be None."""
+    """Levels to mark on the curves; each may be None. `ends`: what good and bad are called, not marked where empty."""
 
     good: float | None = None
     bad: float | None = None
     expected: float | None = None
     knee: float | None = None
+    ends: tuple[str, str] = ("carried up to", "not carried from")
 
 
 def marks_of(finding: Mapping[str, Any], manifest: Mapping[str, Any], steps: Sequence[Step]) -> Marks:
@@ -60,11 +69,17 @@ def marks_of(finding: Mapping[str, Any], manifest: Mapping[str, Any], steps: Seq
         bad = min((step.level for step in steps if step.verdict == "bad"), default=None)
         levels = [step.level for step in steps if step.verdict == "good" and (bad is None or step.level < bad)]
         good = max(levels, default=None)
-    return Marks(good, bad, expected, first_number(capacity.get("knee")))
+    ends = bracket_words(finding)
+    if not all(ends):
+        good = bad = None
+    return Marks(good, bad, expected, first_number(capacity.get("knee")), ends)
 
 
 def throughput_chart(steps: Sequence[Step], marks: Marks, unit: str) -> dict[str, Any] | None:
-    """Iterations done per second over the level, beside what was planned."""
+    """Iterations done per second over the level, beside what was planned; of another tool's results good answers."""
+    if steps and all(step.is_imported for step in steps):
+        good = [(step, GOOD, step.done_per_s) for step in steps]
+        return _curves(good, [GOOD], marks, unit, "Good answers per second", "series", 0)
     done = [(step, "done", step.done_per_s) for step in steps]
     planned = [(step, "planned", step.planned_per_s) for step in steps]
     return _curves([*planned, *done], ["planned", "done"], marks, unit, "Iterations per second", "series", 0)
@@ -176,14 +191,14 @@ def _mark_layers(marks: Marks, unit: str, right: float) -> list[Part]:
         ends = [{"good": marks.good, "bad": marks.bad}]
         layers.append(layer("rect", {"x": quantitative("good"), "x2": {"field": "bad"}}, ends, style="band"))
     named = [
-        ("bad", marks.bad, "not carried from"),
-        ("good", marks.good, "carried up to"),
+        ("bad", marks.bad, marks.ends[1]),
+        ("good", marks.good, marks.ends[0]),
         ("expected", marks.expected if (marks.expected or 0) <= right else None, "expected"),
         ("faint", marks.knee, "knee about"),
     ]
     shown = [(style, level, words) for style, level, words in named if level is not None]
     for place, (style, level, words) in enumerate(shown):
-        label = f"{words} {number(level)} {unit}"
+        label = f"{words} {level_of(level, unit)}"
         rows = [{"level": level, "label": label}]
         align: Literal["left", "right"] = "right" if level > right / 2 else "left"
         limit = {"expr": f"width + {LEFT_OF_PLOT_PX}"}

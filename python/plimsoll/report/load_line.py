@@ -10,68 +10,57 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from plimsoll.findings.capacity.seen_overload import overload_of
 from plimsoll.report import wording
-from plimsoll.report.finding_view import levels_per_user, section
-from plimsoll.report.wording import is_number
+from plimsoll.report.levels import LoadLine, load_line_of
+from plimsoll.report.text import WIDTH, wrapped
 
-BAR, GAP = 48, 2
-CARRIED, OPEN, NOT_CARRIED, EXPECTED, MET = "━┄╳▲◆"
-_BEYOND = 1.08  # the scale ends so far beyond the highest level, so that something is seen of what is not carried
+BAR, GAP, INDENT = 48, 2, 2
 
 
 def load_line(finding: Mapping[str, Any]) -> list[str]:
-    """Three lines; none where the finding has no level that was carried or not. In results of other tools nobody judged
-    whether a level was carried, only where throughput flattens."""
-    if finding.get("experiment") == "analyze":
+    """Three lines, or four where the marks need more words than fit beside the bar; none where there is nothing to
+    draw."""
+    line = load_line_of(finding)
+    if line is None:
         return []
-    capacity = section(finding, "capacity")
-    good, bad = (capacity.get(key) if is_number(capacity.get(key)) else None for key in ("good", "bad"))
-    if bad is None and good is not None and finding.get("steps"):
-        overload = overload_of(finding)
-        bad = overload["level"] if overload else None
-    if not (good or bad) or (good is not None and bad is not None and good >= bad):
-        return []
-    marks = dict(_marks(finding))
-    top = _BEYOND * max(level for level in (good, bad, *(level for level, _ in marks.values())) if level)
+    return drawn(line)
 
-    def at(level: float) -> int:
-        return min(BAR - 1, round(level / top * BAR))
 
-    carried, not_carried = at(good or 0), BAR if bad is None else at(bad)
-    bar = CARRIED * carried + OPEN * (not_carried - carried) + NOT_CARRIED * (BAR - not_carried)
-    signs = ((CARRIED, "carried"), (OPEN, "not decided"), (NOT_CARRIED, "not carried"))
-    key = [f"{sign} {words}" for sign, words in signs if sign in bar]
-    levels = [(max(0, at(level) - 1), wording.number(level)) for level in (good, bad) if level]
-    unit = wording.unit_words(capacity.get("unit"), "users")
+def drawn(line: LoadLine, bar: int = BAR) -> list[str]:
+    """The lines of a load line whose bar has so many columns."""
+
+    def at(share: float) -> int:
+        return bar if share == 1 else min(bar - 1, round(share * bar))
+
+    def under(level: float) -> int:
+        return max(0, at(line.share(level)) - 1)
+
+    areas = [area for area in line.areas if at(area.end) > at(area.begin)]
+    signs = "".join(area.sign * (at(area.end) - at(area.begin)) for area in areas)
+    key = [f"{area.sign} {area.words}" for area in areas]
+    levels = [(under(level), wording.number(level)) for level in line.bounds]
+    told, more = _mark_words([f"{mark.sign} {mark.words}" for mark in line.marks], bar)
     lines = [
-        (bar, "  ".join(key)),
-        (_placed((max(0, at(level) - 1), sign) for sign, (level, _) in marks.items()), _mark_words(marks)),
-        (_placed([(0, "0"), *levels]), unit),
+        (signs, "  ".join(key)),
+        (_placed(((under(mark.level), mark.sign) for mark in line.marks), bar), told),
+        (_placed([(0, "0"), *levels], bar), line.unit),
     ]
-    return [f"{drawn:<{BAR + GAP - 1}} {words}".rstrip() for drawn, words in lines if drawn.strip()]
+    return [f"{shown:<{bar + GAP - 1}} {words}".rstrip() for shown, words in lines if shown.strip()] + more
 
 
-def _marks(finding: Mapping[str, Any]) -> Iterable[tuple[str, tuple[float, str]]]:
-    """Sign to level and words: the expected load, and how far objectives are met."""
-    headroom, sustainable = section(finding, "headroom"), section(finding, "sustainable")
-    expected, per_user = headroom.get("expected_users"), levels_per_user(finding)
-    if is_number(expected) and per_user and expected > 0:
-        yield EXPECTED, (expected * per_user, f"expected {wording.number(expected)}")
-    elif section(finding, "capacity").get("unit") == "multiple":
-        yield EXPECTED, (1.0, "declared load")
-    if is_number(sustainable.get("level")) and sustainable["level"] > 0:
-        yield MET, (sustainable["level"], f"objectives met up to {wording.number(sustainable['level'])}")
+def _mark_words(words: list[str], bar: int) -> tuple[str, list[str]]:
+    """Those that fit beside the bar, and lines with the others."""
+    for count in range(len(words), -1, -1):
+        beside = "  ".join(words[:count])
+        if len(beside) <= WIDTH - INDENT - bar - GAP:
+            return beside, wrapped("  ".join(words[count:]), "") if words[count:] else []
+    return "", []
 
 
-def _mark_words(marks: Mapping[str, tuple[float, str]]) -> str:
-    return "  ".join(f"{sign} {words}" for sign, (_, words) in marks.items())
-
-
-def _placed(texts: Iterable[tuple[int, str]]) -> str:
+def _placed(texts: Iterable[tuple[int, str]], bar: int) -> str:
     """Each text ends or begins where it is wanted, or where there is room behind the one before."""
     line = ""
     for place, text in sorted(texts):
-        begin = max(min(place, BAR + GAP - len(text) - 1), len(line) + bool(line))
+        begin = max(min(place, bar + GAP - len(text) - 1), len(line) + bool(line))
         line = f"{line:<{begin}}{text}"
     return line

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from plimsoll.report.finding_view import section
 from plimsoll.report.run_evidence import RunEvidence
 from plimsoll.report.time_charts import Chart
 from plimsoll.report.vega_lite import Part, chart_of, layer, layered, lines_by_series, quantitative
-from plimsoll.report.wording import number
+from plimsoll.report.wording import number, section
 from plimsoll.study.objectives import parse_objective
 
 EXPERIMENTS = ("hold", "grow", "drain")

@@ -8,12 +8,15 @@ from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
-from plimsoll.report import finding_view, level_charts, long_charts, tables, time_charts, wording
-from plimsoll.report.finding_view import FindingView, ObjectiveLine, section
+from plimsoll.findings.imported import shown
+from plimsoll.report import level_charts, long_charts, tables, time_charts, wording
+from plimsoll.report.finding_view import FindingView, ObjectiveLine
+from plimsoll.report.k6.outcome import views_of
 from plimsoll.report.run_evidence import RunEvidence
-from plimsoll.report.steps import Step
+from plimsoll.report.steps import RANGE_FINDING, Step
 from plimsoll.report.time_charts import Chart
-from plimsoll.report.trials import TrialsSection, trials_section
+from plimsoll.report.trials.section import TrialsSection, trials_section
+from plimsoll.report.wording import section
 
 STATUS_WORDS = {
     "finished": "finished",
@@ -65,14 +68,26 @@ class Page:
     facts: dict[str, Any] = field(default_factory=dict)
     trials: TrialsSection | None = None
     long_run: list[Chart] = field(default_factory=list)
+    lead: list[Chart] = field(default_factory=list)
+
+    @property
+    def trial_charts(self) -> list[Chart]:
+        """Those of an experiment made of trials."""
+        return self.trials.charts if self.trials else []
+
+    @property
+    def proof(self) -> list[Chart]:
+        """The one that stands beside the first answer, and not in its section; none without an answer."""
+        return (self.lead or self.trial_charts or self.curves or self.long_run)[:1] if self.findings else []
 
     @property
     def charts(self) -> list[Chart]:
         """Every chart of the page, in order."""
         return [
+            *self.lead,
             *self.long_run,
             *self.curves,
-            *(self.trials.charts if self.trials else []),
+            *self.trial_charts,
             *self.over_time,
             *self.resources,
             *self.generator_charts,
@@ -83,13 +98,17 @@ def build(run: RunEvidence) -> Page:
     """The page of a run, finished or not."""
     unit = wording.level_unit(run.manifest)
     main = main_finding(run)
-    views = [finding_view.view(finding, unit) for finding in run.findings]
+    views = views_of(run.findings, unit)
     started = wording.moment(run.manifest.get("started_unix"))
     objectives = [line for item in views for line in item.objectives]
     tallies, whole = _tally_tables(run, main, unit, objectives)
+    over_time = time_charts.load_charts(run, unit)
+    one_level = _has_one_level(run)
+    lead = [chart for chart in over_time if one_level and chart.key == _leading(run)]
+    apart = [*lead, *(chart for chart in over_time if one_level and chart.key == "time-level")]
     return Page(
         title=_title(run),
-        subtitle=f"{started} · {wording.duration(run.duration_s)} · {run.name}",
+        subtitle=f"{started} · {wording.duration(run.lasted_s)} · {run.name}",
         status=run.state,
         status_words=STATUS_WORDS.get(run.state, run.state),
         unit=unit,
@@ -97,12 +116,12 @@ def build(run: RunEvidence) -> Page:
         measured=measured(run, unit),
         curves=_curves(run, main, unit),
         curves_note=_curves_note(run.steps, section(main, "capacity")),
-        steps=tables.step_rows(run.steps),
+        steps=[] if one_level else tables.step_rows(run.steps),
         tallies=tallies,
         whole_run=whole,
         request_metric=run.request_metric,
         objectives=[(line, tables.objective_rows(line)) for line in objectives],
-        over_time=time_charts.load_charts(run, unit),
+        over_time=[chart for chart in over_time if chart not in apart],
         resources=time_charts.resource_charts(run),
         generator_words=_NO_GENERATOR if _is_imported(run) else str(section(main, "generator").get("words") or ""),
         generator_rows=[] if _is_imported(run) else tables.generator_rows(run, main),
@@ -114,7 +133,20 @@ def build(run: RunEvidence) -> Page:
         facts=_method_facts(run),
         trials=trials_section(run),
         long_run=long_charts.charts_of(run),
+        lead=lead,
     )
+
+
+def _leading(run: RunEvidence) -> str:
+    """The chart that says most: of times, or of failures where there is nothing else, whose times say nothing."""
+    requests = run.requests.values()
+    return "time-errors" if requests and all(one.failed == one.judged for one in requests) else "time-response"
+
+
+def _has_one_level(run: RunEvidence) -> bool:
+    """Whether it is a plain run whose load nobody scaled: nothing is a function of its level."""
+    levels, judged = {moment.level for moment in run.timeline.bins}, {step.level for step in run.steps}
+    return run.manifest.get("experiment") == "run" and max(len(levels), len(judged)) <= 1
 
 
 _NO_GENERATOR = "The source has nothing about its generator, so that cannot be ruled out as the limit."
@@ -150,7 +182,7 @@ def measured(run: RunEvidence, unit: str) -> list[tuple[str, str]]:
     failed = sum(tally.failed for tally in run.operations.values())
     carried = [step.level for step in run.steps if step.verdict == "good"]
     rows = [
-        ("Measured for", wording.duration(run.duration_s)),
+        ("Measured for", wording.duration(run.lasted_s)),
         ("Highest level", wording.level(max((item.level for item in bins), default=None), unit)),
         ("Iterations planned", wording.number(sum(item.planned for item in bins))),
         ("Iterations done", wording.number(sum(item.done for item in bins))),
@@ -165,13 +197,13 @@ def measured(run: RunEvidence, unit: str) -> list[tuple[str, str]]:
 
 def _curves(run: RunEvidence, main: Mapping[str, Any], unit: str) -> list[Chart]:
     marks = level_charts.marks_of(main, run.manifest, run.steps)
-    if run.manifest.get("experiment") in long_charts.EXPERIMENTS:
+    if run.manifest.get("experiment") in long_charts.EXPERIMENTS or _has_one_level(run):
         return []
     drawn = (
         (
             "level-throughput",
             "Throughput over the load",
-            "While the target keeps up, done equals planned. Where done stays level and planned rises on, it is full.",
+            _throughput_reading(run, main),
             level_charts.throughput_chart(run.steps, marks, unit),
         ),
         (
@@ -190,11 +222,26 @@ def _curves(run: RunEvidence, main: Mapping[str, Any], unit: str) -> list[Chart]
     return [Chart(key, title, reading, spec) for key, title, reading, spec in drawn if spec is not None]
 
 
+def _throughput_reading(run: RunEvidence, main: Mapping[str, Any]) -> str:
+    if not _draws_good_answers(run):
+        return (
+            "While the target keeps up, done equals planned. Where done stays level and planned rises on, it is full."
+        )
+    if shown.is_of_users(main):
+        return "The mean of each level. More users bring more throughput until the target, or the generator, is full."
+    return "The mean of each level. While the target keeps up, throughput goes with the load."
+
+
+def _draws_good_answers(run: RunEvidence) -> bool:
+    """Whether its steps are those that another tool's samples are asked for."""
+    return bool(run.steps) and all(step.is_imported for step in run.steps)
+
+
 def _curves_note(steps: list[Step], capacity: Mapping[str, Any]) -> str:
     words = (
         "Each point is one step: a stretch of time at one level. The line runs through the median of steps at a level."
     )
-    if any(step.verdict == "probe" for step in steps):
+    if any(step.verdict in RANGE_FINDING for step in steps):
         words += " Points of the range finding are short and judge nothing."
     means = capacity.get("knee_means")
     if means:
@@ -209,7 +256,8 @@ def _tally_tables(
     if run.plan:
         return [], []  # variants mixed would be a number of nothing
     at_level: list[TallyTable] = []
-    for level, why in _levels_of_interest(run, main):
+    one_level = _has_one_level(run)
+    for level, why in [] if one_level else _levels_of_interest(run, main):
         steps = _steps_at(run.steps, level)
         seconds = sum(step.measured_s for step in steps)
         done = sum((step.done_per_s or 0.0) * step.measured_s for step in steps)
@@ -220,8 +268,10 @@ def _tally_tables(
             rows = tables.tally_rows(tables.merged(steps, which), seconds, objectives, level, ended_per_s)
             at_level.append(_table(f"{which.capitalize()} {heading}", note, metric, rows))
     note = "All levels mixed, overload and pauses between steps included: for completeness, not for comparison."
+    if one_level:
+        note = f"Rates are over {wording.number(run.lasted_s)} s."
     whole = [
-        _table(f"{which.capitalize()}, whole run", note, metric, tables.tally_rows(tallies, run.duration_s))
+        _table(f"{which.capitalize()}, whole run", note, metric, tables.tally_rows(tallies, run.lasted_s))
         for which, tallies, metric in (
             ("operations", run.operations, run.operation_metric),
             ("requests", run.requests, run.request_metric),
@@ -237,7 +287,8 @@ def _table(heading: str, note: str, metric: str | None, rows: list[dict[str, Any
 def _levels_of_interest(run: RunEvidence, main: Mapping[str, Any]) -> list[tuple[float, str]]:
     """The levels whose tables are shown, and why: the expected one and the highest carried, else the longest held."""
     marks = level_charts.marks_of(main, run.manifest, run.steps)
-    wanted = ((marks.expected, "The expected load"), (marks.good, "The highest level that was carried"))
+    carried = "up to which throughput rises" if shown.is_of_users(main) else "that was carried"
+    wanted = ((marks.expected, "The expected load"), (marks.good, f"The highest level {carried}"))
     found = {level: why for level, why in wanted if level is not None and _steps_at(run.steps, level)}
     if not found and run.steps:
         found[max(run.steps, key=lambda step: step.duration_s).level] = "The level held longest"
@@ -247,7 +298,7 @@ def _levels_of_interest(run: RunEvidence, main: Mapping[str, Any]) -> list[tuple
 def _steps_at(steps: list[Step], level: float) -> list[Step]:
     """Steps at a level, without those of the range finding if there are others."""
     found = [step for step in steps if step.level == level]
-    return [step for step in found if step.verdict != "probe"] or found
+    return [step for step in found if step.verdict not in RANGE_FINDING] or found
 
 
 def _event_rows(run: RunEvidence) -> list[tuple[str, str, str]]:
@@ -300,6 +351,7 @@ def _method_facts(run: RunEvidence) -> dict[str, Any]:
         "reset": any(event.get("kind") == "reset" for event in run.events),
         "experiment": str(run.manifest.get("experiment") or "run"),
         "width_s": run.timeline.width_s,
+        "good_answers": _draws_good_answers(run),
     }
 
 

@@ -11,6 +11,7 @@ from plimsoll.findings.validity.self_diagnosis import damage_words, unread_words
 from plimsoll.report.steps import Step, steps_from_events, steps_from_findings, steps_from_levels
 from plimsoll.report.tally import Tally
 from plimsoll.report.timeline import Bin, Resources, Timeline
+from plimsoll.report.wording import is_number
 from plimsoll.runs import RunReader, Series, Snapshot
 from plimsoll.runs.format.minute_blocks import Merged
 from plimsoll.runs.readings.generator_seconds import generator_seconds_of
@@ -41,6 +42,13 @@ class RunEvidence:
     trials: list[dict[str, Any]] = field(default_factory=list)
 
     @property
+    def lasted_s(self) -> float:
+        """How long it took: of a plain run to the end of its last iteration, which its rates are over; else in whole
+        seconds."""
+        told = (self.findings[0].get("outcome") or {}).get("lasted_s") if self.findings else None
+        return min(float(told), self.duration_s) if is_number(told) and told > 0 else float(self.duration_s)
+
+    @property
     def times_metric(self) -> str | None:
         """The metric behind "response time" over all operations: of requests where there are any."""
         return self.request_metric or self.operation_metric
@@ -59,6 +67,9 @@ def read_run(run_dir: Path) -> RunEvidence:
     run.operation_metric, run.request_metric = reader.first_metric(OPERATION_TIMES), reader.first_metric(REQUEST_TIMES)
     for snapshot in reader.snapshots(metrics=()):
         _add_second(run, snapshot)
+    run.timeline.end_at(run.lasted_s)
+    for step in run.steps:
+        step.end_s = max(step.measured_from_s, min(step.end_s, run.lasted_s)) if step.duration_s else step.end_s
     _tell_damage(run, reader)
     shown = {run.operation_metric or "", run.request_metric or "", "http_req_failed"}
     bounds = sorted({bound for step in run.steps for bound in (step.measured_from_s, step.end_s)})
@@ -183,6 +194,10 @@ def _tell_damage(run: RunEvidence, reader: RunReader) -> None:
 
 def _findings(reader: RunReader) -> list[dict[str, Any]]:
     written = [dict(finding) for finding in reader.findings() if isinstance(finding, Mapping)]
+    if written and reader.manifest.get("experiment") == "run" and "outcome" not in written[0]:  # of an earlier version
+        from plimsoll.findings.outcome import outcome_of_run
+
+        written[0]["outcome"] = outcome_of_run(reader)
     if written or reader.manifest.get("experiment") == "analyze":
         return written
     from plimsoll.findings.beside.further import findings_beside

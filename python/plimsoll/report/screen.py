@@ -12,15 +12,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from plimsoll.report.finding_view import FindingView, ObjectiveLine, gravest_first, view
+from plimsoll.report.finding_view import FindingView, ObjectiveLine, gravest_first
+from plimsoll.report.k6.outcome import views_of
 from plimsoll.report.load_line import load_line
-from plimsoll.report.text import NO_FINDING, WIDTH, clean, row_lines, wrapped
+from plimsoll.report.text import NO_FINDING, WIDTH, clean, row_lines, row_words, wrapped
 
 MOST_LINES, END_LINES = 25, 2  # the last two: what more there is, and the report's path
 ANSWER_LINES, LIMIT_LINES, ROW_LINES = 6, 3, 2
 MOST_NAME = 41
 FEW = 2  # rows of one kind of which each may take ROW_LINES
-MOST_OBJECTIVES, MOST_OTHERS, MOST_NEXT, MOST_TABLE_ROWS = 4, 5, 3, 6
+MOST_OBJECTIVES, MOST_VERDICTS, MOST_OTHERS, MOST_NEXT, MOST_TABLE_ROWS = 4, 8, 5, 3, 6
+CLAUSE_KEEPS = 0.6  # of what a cut behind any word would keep; below, the clause is too short to tell anything
+_LOOSE = " ,;:("
+_WORD_END = re.compile(r" ")
+# What means nothing without the words behind it; a number stays with what it counts.
+_HANGING = re.compile(r"(?:[ (](?:an?|and|at|by|for|from|in|is|of|on|or|than|that|the|to|which|with|[\d.,]*\d))+$")
+_CLAUSE_END = re.compile(r"[,;:] | \((?=\S)|(?<=\)) ")
 _SENTENCE_END = re.compile(r"(?<=[.!?]) +(?=[A-Z0-9])")
 
 
@@ -46,39 +53,55 @@ class _Part:
         return _count(self.left_out, f"more {self.name}") if self.name and self.left_out else ""
 
 
-def screen(findings: Sequence[Mapping[str, Any]], report: str | None, how: str = "--details") -> str:
-    """At most MOST_LINES lines, of WIDTH columns but for the report's path; ends without a line break. `how`: what
+def screen(
+    findings: Sequence[Mapping[str, Any]], report: str | None, how: str = "--details", most_lines: int = MOST_LINES
+) -> str:
+    """At most `most_lines` lines, of WIDTH columns but for the report's path; ends without a line break. `how`: what
     prints the rest."""
     if not findings:
         return "\n".join([NO_FINDING, *_report(report)])
-    main, *others = map(view, findings)
+    main, *others = views_of(findings)
     answer = _Part([_cut(main.question, 1, ""), _cut(main.answer, ANSWER_LINES), *_reasons(main)])
     line = _Part([[f"  {one}" for one in load_line(findings[0])]])
+    outcome = _Part([_cut(row_words(row), ROW_LINES) for row in main.outcome], "verdict")
     table = _Part(_table(main))
     objectives = _objectives(main.objectives)
     limit = _Part([_cut(text, LIMIT_LINES, lead="Limited by: ") for text in _limit(main)])
     each = ROW_LINES if len(others) <= FEW else 1
     further = _Part([_cut(_answered(one), each, lead=f"{one.question} ") for one in others], "answer")
     steps = _Part([_cut(text, ROW_LINES, lead="Next: ") for text in _steps(main, others)], "step")
-    for part, most in ((objectives, MOST_OBJECTIVES), (further, MOST_OTHERS), (steps, MOST_NEXT)):
+    for part, most in (
+        (outcome, MOST_VERDICTS),
+        (objectives, MOST_OBJECTIVES),
+        (further, MOST_OTHERS),
+        (steps, MOST_NEXT),
+    ):
         part.shorten(most)
-    blocks = [[answer], [line], [table], [objectives, limit], [further], [steps]]
-    giving_way = ((steps, 2), (further, 2), (objectives, 3), (table, 0), (steps, 1), (objectives, 1), (further, 0))
+    blocks = [[answer], [line], [outcome], [table], [objectives, limit], [further], [steps]]
+    giving_way = (
+        *((steps, 2), (further, 2), (objectives, 3), (outcome, 4), (table, 0)),
+        *((steps, 1), (objectives, 1), (further, 0), (outcome, 1), (steps, 0), (objectives, 0)),
+    )
     for part, least in giving_way:
-        while _height(blocks) + END_LINES > MOST_LINES and len(part.rows) > least:
+        while _height(blocks) + END_LINES > most_lines and len(part.rows) > least:
             part.shorten(len(part.rows) - 1)
     told = [[text for part in block for row in part.rows for text in row] for block in blocks]
     notes = len(main.caveats) + sum(len(one.caveats) for one in others)
-    counts = [part.counted for part in (further, objectives, steps)] + ([_count(notes, "note")] if notes else [])
+    counts = [part.counted for part in (outcome, further, objectives, steps)] + (
+        [_count(notes, "note")] if notes else []
+    )
     more = f"{', '.join(filter(None, counts))} and what" if any(counts) else "What"
     end = [f"{more} this rests on: {how}.", *_report(report)]
     return "\n\n".join("\n".join(lines) for lines in [*filter(None, told), end])
 
 
-def screen_of_run(findings: Sequence[Mapping[str, Any]], run: Path, report: Path | None) -> str:
+def screen_of_run(
+    findings: Sequence[Mapping[str, Any]], run: Path, report: Path | None, most_lines: int = MOST_LINES
+) -> str:
     """The screen of a run, which names what prints the rest of it: a run in runs/ by the end of its name."""
     name = run.name.rpartition("-")[2] if run.parent == Path("runs") else str(run)
-    return screen(findings, None if report is None else str(report), f"plimsoll runs show {clean(name)} --details")
+    how = f"plimsoll runs show {clean(name)} --details"
+    return screen(findings, None if report is None else str(report), how, most_lines)
 
 
 def _height(blocks: Iterable[Sequence[_Part]]) -> int:
@@ -88,6 +111,8 @@ def _height(blocks: Iterable[Sequence[_Part]]) -> int:
 
 
 def _reasons(main: FindingView) -> list[list[str]]:
+    if main.is_partly_valid:
+        return [_cut(because, LIMIT_LINES, lead=f"Not valid, {main.invalid_for}: ") for because in main.reasons[:1]]
     if main.valid or main.unanswered:
         return []
     what = f" for {main.invalid_for}" if main.invalid_for else ""
@@ -144,14 +169,32 @@ def _report(report: str | None) -> list[str]:
 
 
 def _cut(text: str, most: int, indent: str = "  ", lead: str = "") -> list[str]:
-    """Lines of WIDTH, as many whole sentences as fit into `most`; where not even the first does, it is cut."""
+    """Lines of WIDTH, as many whole sentences as fit into `most`; where not even the first does, it is cut, at the end
+    of a clause if that leaves most of it."""
     sentences = _SENTENCE_END.split(clean(text))
     for count in range(len(sentences), 0, -1):
         lines = wrapped(f"{lead}{' '.join(sentences[:count])}", indent)
         if len(lines) <= most:
             return lines
-    lines = wrapped(f"{lead}{sentences[0]}", indent)[:most]
-    if len(lines[-1]) > WIDTH - 2:
-        lines[-1] = lines[-1].rpartition(" ")[0]
-    lines[-1] = f"{lines[-1].rstrip(' ,;:')} …"
+    first = sentences[0]
+
+    def longest(ends: Iterable[int]) -> tuple[int, list[str]]:
+        for end in sorted(ends, reverse=True):
+            lines = wrapped(f"{lead}{first[:end].rstrip(_LOOSE)} …", indent)
+            if len(lines) <= most and lines[-1].strip() != "…":
+                return end, lines
+        return 0, []
+
+    ends = [found.start() for found in _WORD_END.finditer(first)]
+    words = longest(end for end in ends if not _HANGING.search(first[:end]))
+    clauses = longest(found.start() for found in _CLAUSE_END.finditer(first) if _is_closed(first[: found.start()]))
+    if words[1]:
+        return clauses[1] if clauses[0] >= CLAUSE_KEEPS * words[0] else words[1]
+    lines = wrapped(f"{lead}{first}", indent)[:most]
+    lines[-1] = f"{lines[-1][: WIDTH - 2].rstrip(_LOOSE)} …"
     return lines
+
+
+def _is_closed(text: str) -> bool:
+    """Whether it ends outside of brackets."""
+    return text.count("(") == text.count(")")

@@ -10,11 +10,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from plimsoll.findings.imported import shown
 from plimsoll.report.tally import Tally
 from plimsoll.report.wording import is_number
 from plimsoll.runs.readings.stretches import level_stretches
 
 SHORTEST_STRETCH_S = 3
+RANGE_FINDING = ("probe", "behind")  # verdicts of steps too short to prove anything
 MOST_STRETCHES = 60
 
 
@@ -23,7 +25,8 @@ class Step:
     """One stretch of time at one level; times in s since the run's start, rates per s.
 
     `measured_from_s` lies in [start_s, end_s]: what comes before is warm-up and counts in no number. `stated_ms`: the
-    times that a published table states of it, by statistic.
+    times that a published table states of it, by statistic. `is_imported`: of another tool's results, which say nothing
+    of what was planned; what is done there are good answers.
     """
 
     level: float
@@ -45,6 +48,7 @@ class Step:
     stated_ms: dict[str, float] = field(default_factory=dict)
     planned: int = 0
     done: int = 0
+    is_imported: bool = False
     times: Tally = field(default_factory=Tally)
     operations: dict[str, Tally] = field(default_factory=dict)
     requests: dict[str, Tally] = field(default_factory=dict)
@@ -71,7 +75,8 @@ class Step:
     def fill(self) -> None:
         """Set what the finding left out from the seconds seen."""
         if self.measured_s:
-            self.planned_per_s = first_number(self.planned_per_s, self.planned / self.measured_s)
+            planned = None if self.is_imported else self.planned / self.measured_s
+            self.planned_per_s = first_number(self.planned_per_s, planned)
             self.done_per_s = first_number(self.done_per_s, self.done / self.measured_s)
         p50_ms, p90_ms, p99_ms = self.times.percentiles_ms((0.50, 0.90, 0.99))
         self.p50_ms = first_number(self.p50_ms, p50_ms)
@@ -89,10 +94,19 @@ def first_number(*values: Any) -> Any:
 def steps_from_findings(findings: Sequence[Mapping[str, Any]]) -> list[Step]:
     """The steps of the first finding that has any; entries without level or times are left out."""
     for finding in findings:
-        steps = [step for entry in finding.get("steps") or () if (step := _from_entry(entry)) is not None]
+        entries = finding.get("steps") or ()
+        if finding.get("experiment") == "analyze":
+            entries = [_imported(entry, finding) for entry in entries if isinstance(entry, Mapping)]
+        steps = [step for entry in entries if (step := _from_entry(entry)) is not None]
         if steps:
             return steps
     return []
+
+
+def _imported(entry: Mapping[str, Any], finding: Mapping[str, Any]) -> dict[str, Any]:
+    """The entry as its page calls it."""
+    told = {"verdict": shown.judged_as(entry, finding), "done_per_s": shown.good_per_s(entry), "planned_per_s": None}
+    return {**entry, **told, "is_imported": True}
 
 
 def _from_entry(entry: Any) -> Step | None:
@@ -106,8 +120,11 @@ def _from_entry(entry: Any) -> Step | None:
     start_s, end_s = (0.0, 0.0) if timeless else (float(entry["start_s"]), float(entry["end_s"]))
     step = Step(float(entry["level"]), start_s, end_s, first_number(entry.get("measured_from_s"), start_s))
     step.verdict = str(entry.get("verdict") or "unknown")
+    step.is_imported = bool(entry.get("is_imported"))
     if entry.get("step_kind") == "expected" and step.verdict == "undecided":
         step.verdict = "expected"  # held for the objectives; as a capacity it had nothing to decide
+    if entry.get("step_kind") == "probe" and step.verdict == "bad" and not entry.get("given_up"):
+        step.verdict = "behind"  # too short to prove that the level is too much
     step.reasons = [str(reason) for reason in entry.get("reasons") or ()]
     for name in (
         "planned_per_s",

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from plimsoll.report import wording
-from plimsoll.report.finding_view import ObjectiveLine, objective_verdict, section
+from plimsoll.report.finding_view import ObjectiveLine, objective_verdict
 from plimsoll.report.run_evidence import RunEvidence
 from plimsoll.report.steps import Step
 from plimsoll.report.tally import Tally
-from plimsoll.report.wording import is_number
+from plimsoll.report.wording import is_number, section
 
 # Below this many samples above a quantile its estimate is marked: 20 ÷ (1 − q) are needed
 # (stats/estimates/quantile.py).
@@ -24,6 +24,8 @@ GENERATOR_LABELS = {
     "lag_p99_ms": "Loop lag p99 where it matters",
     "same_host": "On one host with the target",
     "kept_apart": "Kept apart from the target",
+    "rss_bytes": "Its resident memory",
+    "memory_free_bytes": "Least memory that was free",
 }
 MACHINE_LABELS = {
     "cores": "CPU cores",
@@ -192,9 +194,11 @@ def generator_rows(run: RunEvidence, finding: Mapping[str, Any]) -> list[tuple[s
         if key in ("reasons", "remedies", "words", "notes", "validity", "script_cap", "flow_faults", "limits"):
             continue
         label = GENERATOR_LABELS.get(str(key))
-        words = wording.percent(value) if key == "cpu" or str(key).endswith("_share") else plain(value)
+        shown = {"_share": wording.percent, "_bytes": wording.size}
+        words = shown.get("_share" if key == "cpu" else f"_{str(key).rpartition('_')[2]}", plain)(value)
         unit = " ms" if str(key).endswith("_ms") else ""
-        rows.append((label or str(key).removesuffix("_ms").replace("_", " ").capitalize(), words + unit))
+        name = str(key).removesuffix("_ms").removesuffix("_bytes").replace("_", " ")
+        rows.append((label or name.capitalize(), words + unit))
     bins = run.timeline.bins
     if bins:
         late, dropped = sum(item.late for item in bins), sum(item.dropped for item in bins)

@@ -7,7 +7,8 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from plimsoll.report.finding_view import FindingView, view
+from plimsoll.report.finding_view import DecidedRow, FindingView
+from plimsoll.report.k6.outcome import views_of
 
 WIDTH = 100
 NO_FINDING = "No finding was recorded: the run ended before it could answer. The report shows what was measured."
@@ -20,7 +21,7 @@ def answer_lines(findings: Iterable[Mapping[str, Any]]) -> str:
 
     Control characters in names are dropped, so that a name cannot steer the terminal.
     """
-    views = [view(finding) for finding in findings]
+    views = views_of(findings)
     if not views:
         return NO_FINDING
     return "\n\n".join("\n".join(_lines(item)) for item in views)
@@ -30,7 +31,7 @@ def table_lines(findings: Iterable[Mapping[str, Any]]) -> str:
     """The tables of the findings as plain lines, one column as wide as its widest cell; each begins with an empty
     line. Control characters are dropped."""
     lines = []
-    for table in (table for finding in findings for table in view(finding).tables):
+    for table in (table for view in views_of(findings) for table in view.tables):
         rows = [[clean(cell) for cell in row] for row in [table.columns, *table.rows]]
         lines += ["", clean(table.title), *wrapped(table.note, "  "), *row_lines(rows)]
     return "\n".join(lines)
@@ -44,10 +45,13 @@ def row_lines(rows: Sequence[Sequence[str]]) -> list[str]:
 
 def _lines(item: FindingView) -> list[str]:
     lines = [clean(item.question), *wrapped(item.answer, "  ")]
+    if item.is_partly_valid:
+        lines += wrapped(f"Not valid, {item.invalid_for}: {' '.join(item.reasons)}", "  ")
     if not item.valid and not item.unanswered:
         where = "See the reasons below." if item.caveats else "The reasons are with the first answer."
         what = f" for {item.invalid_for}" if item.invalid_for else ""
         lines += wrapped(f"INVALID{what}: the target alone did not make this result. {where}", "  ")
+    lines += outcome_lines(item)
     width = max((len(label) for label, _ in item.facts), default=0)
     lines += [f"  {clean(label):<{width}}  {clean(value)}" for label, value in item.facts]
     lines += [line for text in item.sentences for line in wrapped(f"- {text}", "  ")]
@@ -59,10 +63,21 @@ def _lines(item: FindingView) -> list[str]:
     return lines
 
 
-def wrapped(text: str, indent: str) -> list[str]:
-    """Lines of WIDTH; a number stays on one line with its unit."""
+def outcome_lines(item: FindingView) -> list[str]:
+    """The rows of what a plain run did, each on as many lines as it takes."""
+    return [line for row in item.outcome for line in wrapped(row_words(row), "  ")]
+
+
+def row_words(row: DecidedRow) -> str:
+    """ "✗ http_req_duration p(95)<500: failed. p(95) was 612 ms." """
+    sign, _, verdict = row.badge.partition(" ")
+    return " ".join(filter(None, (sign, f"{row.subject}: {verdict}.", row.words)))
+
+
+def wrapped(text: str, indent: str, width: int = WIDTH) -> list[str]:
+    """Lines of `width`; a number stays on one line with its unit."""
     held = _BEFORE_UNIT.sub(HOLD, clean(text))
-    lines = textwrap.wrap(held, WIDTH, initial_indent=indent, subsequent_indent=f"{indent}  ", break_on_hyphens=False)
+    lines = textwrap.wrap(held, width, initial_indent=indent, subsequent_indent=f"{indent}  ", break_on_hyphens=False)
     return [line.replace(HOLD, " ") for line in lines]
 
 

@@ -14,6 +14,7 @@ HEIGHT_PX = 170
 MINUTES_FROM_S = 900
 MIB = 2**20
 MOST_GIVEN = 12
+FEW_TICKS = {"tickCount": 6}  # Vega moves the first label to the right: with more, it touches the second
 
 Point = tuple[float, str, float | None]
 
@@ -33,14 +34,17 @@ class Chart:
 def load_charts(run: RunEvidence, unit: str) -> list[Chart]:
     """Level, throughput, response time, backlog and, where there are any, errors over time."""
     line = run.timeline
+    imported = run.manifest.get("experiment") == "analyze"
     charts = [
         ("time-level", "Load level", f"What was asked for, in {unit}.", unit.capitalize(), _each(line, level)),
         (
             "time-throughput",
             "Throughput",
-            "Planned and done run together while the target keeps up; a gap is work that waits.",
-            "Iterations per second",
-            [*_each(line, planned), *_each(line, done)],
+            "What ended, failures included. The source does not say what was planned."
+            if imported
+            else "Planned and done run together while the target keeps up; a gap is work that waits.",
+            "Ended per second" if imported else "Iterations per second",
+            [*([] if imported else _each(line, planned)), *_each(line, done)],
         ),
         (
             "time-response",
@@ -51,15 +55,17 @@ def load_charts(run: RunEvidence, unit: str) -> list[Chart]:
         ),
         (
             "time-backlog",
-            "Backlog",
-            "Iterations that were due and not yet started, and those running at the end of each second.",
+            "Under way" if imported else "Backlog",
+            "What had begun and not ended at the end of each second."
+            if imported
+            else "Iterations that were due and not yet started, and those running at the end of each second.",
             "Iterations",
-            [*_each(line, backlog), *_each(line, in_flight)],
+            [*([] if imported else _each(line, backlog)), *_each(line, in_flight)],
         ),
     ]
     if any(item.times.failed for item in line.bins):
         charts.append(("time-errors", "Errors", "Failed requests.", "Errors per second", _each(line, errors)))
-    return _built(charts, run.duration_s)
+    return _built(charts, run)
 
 
 def resource_charts(run: RunEvidence) -> list[Chart]:
@@ -96,7 +102,7 @@ def resource_charts(run: RunEvidence) -> list[Chart]:
         *_database_charts(run),
         *_given_charts(run),
     ]
-    return _built(charts, run.duration_s)
+    return _built(charts, run)
 
 
 def _database_charts(run: RunEvidence) -> Iterable[tuple[str, str, str, str, Sequence[Point]]]:
@@ -167,7 +173,7 @@ def generator_charts(run: RunEvidence) -> list[Chart]:
         ),
         ("generator-cpu", "Generator's CPU", "Cores the generator used.", "Cores in use", _each(line, generator_cpu)),
     ]
-    return _built([chart for chart in charts if any(value for _, _, value in chart[4])], run.duration_s)
+    return _built([chart for chart in charts if any(value for _, _, value in chart[4])], run)
 
 
 def level(item: Bin) -> tuple[str, float]:
@@ -229,28 +235,30 @@ def plain_name(name: str) -> str:
     return name.removesuffix("_bytes_per_s").replace("_", " ")
 
 
-def _built(charts: Iterable[tuple[str, str, str, str, Sequence[Point]]], duration_s: int) -> list[Chart]:
+def _built(charts: Iterable[tuple[str, str, str, str, Sequence[Point]]], run: RunEvidence) -> list[Chart]:
     built = []
     for key, title, reading, axis, points in charts:
-        specification = _lines(points, axis, duration_s)
+        specification = _lines(points, axis, run.lasted_s)
         if specification is not None:
             built.append(Chart(key, title, reading, specification))
     return built
 
 
-def _lines(points: Sequence[Point], axis: str, duration_s: int) -> dict[str, Any] | None:
+def _lines(points: Sequence[Point], axis: str, lasted_s: float) -> dict[str, Any] | None:
     """Lines over time, one for each series in order of appearance; None without points."""
-    minutes = duration_s > MINUTES_FROM_S
+    minutes = lasted_s > MINUTES_FROM_S
     unit, divisor = ("min", 60) if minutes else ("s", 1)
-    rows = [{"t": second / divisor, "series": name, "value": value} for second, name, value in points]
+    names = list(dict.fromkeys(name for _, name, _ in points))
+    to_the_end = [*points, *_ends(points, lasted_s)]
+    rows = [{"t": second / divisor, "series": name, "value": value} for second, name, value in to_the_end]
     if not any(row["value"] is not None for row in rows):
         return None
-    names = list(dict.fromkeys(name for _, name, _ in points))
+    is_seen = any(row["value"] for row in rows)  # else the axis is at 0 alone, in the middle
     series = lines_by_series(names, legend=len(names) > 1)
-    time = {"domain": [0, max(1, duration_s) / divisor], "nice": False}
+    time = {"domain": [0, max(lasted_s, *(second for second, *_ in to_the_end)) / divisor], "nice": False}
     shown = {
-        "x": quantitative("t", title=f"Time since the start, {unit}", scale=time),
-        "y": quantitative("value", title=axis, scale={"zero": True}),
+        "x": quantitative("t", title=f"Time since the start, {unit}", scale=time, axis=FEW_TICKS),
+        "y": quantitative("value", title=axis, scale={"zero": True} if is_seen else {"domain": [0, 1]}),
         **(series if len(names) > 1 else {"color": series["color"]}),
         "tooltip": [
             quantitative("t", title=f"time, {unit}", format=",.4~g"),
@@ -259,3 +267,9 @@ def _lines(points: Sequence[Point], axis: str, duration_s: int) -> dict[str, Any
         ],
     }
     return chart_of(layer("line", shown, rows, strokeWidth=1.6, interpolate="step-after"), HEIGHT_PX)
+
+
+def _ends(points: Sequence[Point], lasted_s: float) -> Iterable[Point]:
+    """Where each line ends: a value holds until the next one, and the last one until the run's end."""
+    last = {name: (second, value) for second, name, value in points}
+    return [(lasted_s, name, value) for name, (second, value) in last.items() if second < lasted_s]

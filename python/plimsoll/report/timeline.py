@@ -11,6 +11,7 @@ from plimsoll.report.tally import Tally
 from plimsoll.runs.format.quick_json import NUMBERS
 
 MOST_BINS = 360
+SHORTEST_S = 0.001
 
 
 @dataclass
@@ -18,7 +19,7 @@ class Bin:
     """Some seconds in a row: sums of counts, the last of the gauges, the worst lag."""
 
     start_s: int
-    seconds: int = 0
+    seconds: float = 0
     planned: int = 0
     done: int = 0
     late: int = 0
@@ -58,6 +59,17 @@ class Timeline:
             self.bins.append(second)
         while len(self.bins) > MOST_BINS:
             self._halve()
+
+    def end_at(self, end_s: float) -> None:
+        """The run ended there, within its last second. Rates of less than half a bin scatter: what is left of it is
+        with the bin before."""
+        if not self.bins or end_s >= self.bins[-1].start_s + self.bins[-1].seconds:
+            return
+        last = self.bins[-1]
+        last.seconds = max(SHORTEST_S, end_s - last.start_s)
+        if last.seconds < self.width_s / 2 and len(self.bins) > 1:
+            self.bins.pop()
+            self.bins[-1].merge(last)
 
     def at(self, second: int) -> Bin:
         """The bin of a second that was added."""

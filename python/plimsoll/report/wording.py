@@ -15,13 +15,19 @@ VERDICT_WORDS = {
     "bad": "not carried",
     "undecided": "undecided",
     "probe": "range finding",
+    "behind": "fell behind in a short step",
     "expected": "held for objectives",
     "met": "met",
+    "passed": "passed",
     "failed": "failed",
     "mixed": "mixed: its repeats disagree",
     "unknown": "not judged",
+    "rises": "throughput rises",
+    "flat": "no more throughput",
+    "failing": "too many fail",
 }
-VERDICT_SIGNS = {"good": "✓", "met": "✓", "bad": "✗", "failed": "✗"}
+VERDICT_SIGNS = {"good": "✓", "met": "✓", "passed": "✓", "bad": "✗", "failed": "✗", "failing": "✗"}
+ONE_OF_UNITS = {"users": "user", "VUs": "VU", "connections": "connection"}
 LEVEL_UNITS = {"users": "users", "multiple": "× declared load", "vus": "VUs", "connections": "connections"}
 
 
@@ -45,6 +51,11 @@ def percent(ratio: Any) -> str:
 def duration(seconds: Any) -> str:
     """Seconds as "45 s", "2 min 5 s" or "3 h 20 min"."""
     return words.time_words(seconds) if is_number(seconds) else NOTHING
+
+
+def milliseconds(value_ms: Any) -> str:
+    """Milliseconds as "340 ms" or "2.1 s"."""
+    return words.ms_words(value_ms) if is_number(value_ms) else NOTHING
 
 
 def size(count_bytes: Any) -> str:
@@ -73,8 +84,10 @@ def unit_words(unit: Any, otherwise: str) -> str:
 
 
 def level(value: Any, unit: str) -> str:
-    """A level with its unit: "7,000 users", "1.5 × declared load"."""
-    return NOTHING if not is_number(value) else f"{number(value)} {unit}"
+    """A level with its unit: "7,000 users", "1 user", "1.5 × declared load"."""
+    return (
+        NOTHING if not is_number(value) else f"{number(value)} {ONE_OF_UNITS.get(unit, unit) if value == 1 else unit}"
+    )
 
 
 def objective(text: Any) -> str:
@@ -107,3 +120,9 @@ def headroom(ratio: Any) -> str:
     if not is_number(ratio):
         return NOTHING
     return f"{percent(abs(ratio))} {'more' if ratio >= 0 else 'less'} than expected"
+
+
+def section(document: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    """The part `key` of a finding, a manifest or a study; empty where it is missing, null or no mapping."""
+    found = document.get(key)
+    return found if isinstance(found, Mapping) else {}

@@ -68,6 +68,23 @@ def run_error(doing: str, path: Path, error: OSError, elsewhere: str = " with --
     return RunDirectoryError(f"cannot {doing} {path}: {error.strerror or error}", step)
 
 
+def no_run(path: Path) -> RunDirectoryError:
+    """That `path` is no run directory, what it is instead, and where runs are."""
+    lists = "`plimsoll runs list` shows the runs that are there"
+    if not os.path.lexists(path):
+        what = f"there is no run {path}: it is neither a path nor the end of a run's name in runs/"
+        return RunDirectoryError(what, f"{lists}; `plimsoll analyze FILE` makes one of another tool's results.")
+    if not path.is_dir():
+        step = f"`plimsoll analyze {path}` makes a run with a report of another tool's results; {lists}."
+        return RunDirectoryError(f"{path} is a file, not a run directory", step)
+    runs = sorted(one.parent.name for one in path.glob(f"*/{MANIFEST}"))
+    if runs:
+        step = f"Give one of them, such as {path / runs[-1]}; `plimsoll runs list --runs {path}` shows all."
+        return RunDirectoryError(f"{path} is not a run directory; it holds runs", step)
+    step = f"Give a folder that plimsoll made; {lists}."
+    return RunDirectoryError(f"{path} is not a run directory: it has no {MANIFEST}", step)
+
+
 def remedy_of(error: OSError, elsewhere: str) -> str:
     """The next step where a file cannot be read or written; `elsewhere`: how to choose another place."""
     step = _NEXT_STEPS.get(error.errno or 0, "Check the disk and the permissions, or choose another place{elsewhere}.")

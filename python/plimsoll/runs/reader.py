@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from plimsoll.errors import InputError, RunDirectoryError
 from plimsoll.runs import directory
-from plimsoll.runs.directory import file_of, is_being_written, run_error
+from plimsoll.runs.directory import file_of, is_being_written, no_run, run_error
 from plimsoll.runs.format.line_cut import LineCutter
 from plimsoll.runs.format.lines import is_damaged, placed_lines, read_lines
 from plimsoll.runs.format.small_files import read_small
@@ -53,9 +53,8 @@ class RunReader:
         path = self.path / directory.MANIFEST
         try:
             manifest = json.loads(_bytes_of(path))
-        except FileNotFoundError as error:
-            step = "Give a folder that plimsoll made, for example the newest one in runs/."
-            raise RunDirectoryError(f"{self.path} is not a run directory: it has no {path.name}", step) from error
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise no_run(self.path) from error
         except OSError as error:
             raise run_error("read", path, error) from error
         except (ValueError, RecursionError) as error:

@@ -26,8 +26,12 @@ _LEAST_S = 10.0  # an earlier run that was shorter says little of its growth
 
 def free_bytes(folder: Path) -> int:
     """What a user may still write where that folder is, or would be made."""
+    return _usage(folder).free
+
+
+def _usage(folder: Path) -> shutil._ntuple_diskusage:
     there = next((path for path in (folder.absolute(), *folder.absolute().parents) if path.is_dir()), Path("/"))
-    return shutil.disk_usage(there).free
+    return shutil.disk_usage(there)
 
 
 def floor_bytes(environment: Mapping[str, str] = os.environ) -> int:
@@ -54,9 +58,11 @@ def check_room(
     """A warning where the run may take more than is free; empty if there is room. RunDirectoryError if less is free
     than the floor, InputError for a floor that is no number."""
     try:
-        free = free_bytes(root)
+        free, holds_files = free_bytes(root), _usage(root).total > 0
     except OSError:
         return ""  # what cannot be asked is told when it is written
+    if not holds_files:  # a file system of the kernel's own, such as /proc
+        return ""
     floor = floor_bytes(environment)
     if free < floor:
         what = f"only {size_words(free)} are free for {root}, and a run begins with {size_words(floor)} at least"

@@ -27,6 +27,7 @@ from plimsoll.findings.imported.run import (
     as_steps,
     most_interval,
     overview_finding,
+    repeats_of,
     source_finding,
     table_of,
     table_of_whole,
@@ -54,8 +55,9 @@ from plimsoll.study.objectives import parse_objective
 from plimsoll.study.secrets.redactor import Redactor
 from plimsoll.verbs.own_runs import Again, is_own_run, judge_again
 from plimsoll.verbs.table_analysis import apart_words, check_tests, limited_at, table_findings, with_limit
-from plimsoll.words import change_words
+from plimsoll.words import change_words, time_words
 
+BESIDE = ("totals", "cannot")  # of the source, told beside the first answer as well
 A_DAY_S = 86_400.0
 
 
@@ -304,19 +306,18 @@ def _level_findings(
     table = with_windows(table_of(stretches, run, unit), stretches, windows, t0)
     table = table if table.rows else table_of_whole(whole, unit)
     _check_budgets(table, choices.budgets)
-    curve = curve_of(table, model, choices.objectives)
+    curve = curve_of(table, model, choices.objectives, repeats_of(steady))
     verdicts = {row.level: curve.verdict(row.level) for row in curve.rows if row.level is not None}
-    top = max(curve.rows, key=lambda row: row.good_per_s or 0.0, default=None)
-    interval = most_interval(stretches, top.level or 0.0) if top else None
+    interval = most_interval(stretches, curve.highest.level) if curve.highest else None
     steps = as_steps(stretches, verdicts)
     finding = levels_finding(
         table, choices.objectives, expected=choices.expected, steps=steps, interval=interval,
-        run_path=path, notes=levels.notes, model=model,
+        run_path=path, notes=levels.notes, model=model, curve=curve,
     )  # fmt: skip
     at = limited_at(finding["capacity"], table)
     finding = with_limit(finding, limit_of_levels(run, steps, at, unit), at)
     cannot = [] if has_resources(run) else [NO_RESOURCES]
-    scaling, why = scaling_of_imported(as_steps(steady, verdicts), unit, model, path)
+    scaling, why = scaling_of_imported(as_steps(steady, verdicts), unit, model, path, falls=curve.falls_by is not None)
     return [finding, *scaling, *demand_findings(table, choices.budgets, path)], steady, [*cannot, *why]
 
 
@@ -329,11 +330,16 @@ def _future_notes(spill: Spill, now_unix: float) -> list[str]:
 
 
 def _spill_notes(spill: Spill) -> list[str]:
+    paused = []
+    if spill.paused_s:
+        words = time_words(spill.paused_s)
+        paused = [f"For {words} nothing was sent or under way: a pause between tests, which is no level."]
     if not spill.merged_tag_sets:
-        return []
+        return paused
     return [
+        *paused,
         f"There are more than {MOST_TAG_SETS:,} names with codes; what came after them counts as “other”. "
-        "Give requests that differ only by an id one name."
+        "Give requests that differ only by an id one name.",
     ]
 
 
@@ -387,7 +393,9 @@ def _contents(table: StepTable) -> str:
 def _end(
     writer: RunWriter, findings: Sequence[dict[str, Any]], source: SourceFile, choices: AnalysisChoices
 ) -> Analysed:
-    found = writer.redactor.data([with_units(one) for one in consistent(findings)])
+    *_, source_told = findings
+    told = [{**{key: source_told[key] for key in BESIDE if key in source_told}, **findings[0]}, *findings[1:]]
+    found = writer.redactor.data([with_units(one) for one in consistent(told)])
     writer.write_findings(found)
     writer.finish("finished")
     report = write_html(writer.path) if choices.report else None

@@ -143,6 +143,7 @@ def _measure(
             around.on_step,
         )
         ending.begin(result.status)
+        listeners.load_ended()
         facts = replace(facts, same_host=around.same_host, **around.apart)
     notes = around.all_notes(plan, result.status)
     return finish(writer, judge(writer, facts, notes), result.status, listeners.message, ending)

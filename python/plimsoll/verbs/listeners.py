@@ -15,10 +15,11 @@ Seen = TypeVar("Seen", Progress, TrialProgress)
 @dataclass(frozen=True)
 class Listeners(Generic[Seen]):
     """`progress`: once a second of load, a Progress, or a TrialProgress from compare, decompose and sweep; `note`:
-    sentences to know or act on, which findings repeat; `message`: sentences that only matter while it runs; `end`: no
-    more load comes."""
+    sentences to know or act on, which findings repeat; `message`: sentences that only matter while it runs;
+    `load_ended`: the load has ended, and is judged; `end`: no more load comes."""
 
     progress: Callable[[Seen], None] | None = None
     note: Callable[[str], None] = lambda text: None
     message: Callable[[str], None] | None = None
     end: Callable[[], None] = lambda: None
+    load_ended: Callable[[], None] = lambda: None

@@ -105,6 +105,7 @@ def hold(
                 around.on_step,
             )
             ending.begin(result.status)
+            listeners.load_ended()
         facts = replace(facts, same_host=around.same_host, **around.apart)
         notes = around.all_notes(plan, result.status)
         return finish(writer, judge(writer, facts, notes), result.status, listeners.message, ending)
@@ -160,6 +161,7 @@ def grow(
                 listeners.message,
             )
             ending.begin(result.status)
+            listeners.load_ended()
         facts = replace(facts, same_host=around.same_host, **around.apart)
         notes = [*around.notes, *([around.control.early_end] if around.control.early_end else [])]
         return finish(writer, judge(writer, facts, notes), result.status, listeners.message, ending)
@@ -227,6 +229,7 @@ def drain(
                     before,
                 )
                 ending.begin(result.status)
+                listeners.load_ended()
         facts = replace(facts, same_host=around.same_host, **around.apart)
         notes = around.all_notes(plan, result.status)
         return finish(writer, judge(writer, facts, notes), result.status, listeners.message, ending)

@@ -20,6 +20,7 @@ from plimsoll.findings.imported.open_growth import growth_finding
 from plimsoll.findings.imported.run import (
     as_steps,
     overview_finding,
+    repeats_of,
     table_of,
     table_of_whole,
     whole_of,
@@ -159,10 +160,11 @@ def _as_samples(run: RunReader, again: Again) -> list[dict[str, Any]]:
     table = table_of(levels.all, seen, "vus")
     table = table if table.rows else table_of_whole(whole, "vus")
     model: Model = "open" if is_open else "closed"
-    curve = curve_of(table, model, again.objectives)
+    curve = curve_of(table, model, again.objectives, repeats_of(levels.held))
     verdicts = {row.level: curve.verdict(row.level) for row in curve.rows if row.level is not None}
     steps = as_steps(levels.all, verdicts)
     finding = levels_finding(
-        table, again.objectives, expected=again.expected, steps=steps, run_path=path, notes=levels.notes, model=model
-    )
+        table, again.objectives, expected=again.expected, steps=steps, run_path=path, notes=levels.notes, model=model,
+        curve=curve,
+    )  # fmt: skip
     return [with_units(one) for one in (*found, finding)]

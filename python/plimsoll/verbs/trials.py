@@ -215,6 +215,7 @@ def _carry_out(
                     reason = next(iter(result.skipped.values()))
                     keep(f"{reason[0].upper()}{reason[1:]}, so {_left_words(len(result.skipped))}")
                 ending.begin(result.status)
+                listeners.load_ended()
                 if result.status == "interrupted" and listeners.message is not None:
                     listeners.message(
                         "stopping: the trial that is being made does not count; Ctrl-C again ends at once"

@@ -62,7 +62,8 @@ ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Talkative).serve_forever()
 """
 SCRIPT = """import http from 'k6/http';
 export default function () {
-  http.get(`${__ENV.BASE_URL}/page?token=${__ENV.SHOP_QUERY_TOKEN}`, { headers: { Authorization: __ENV.SHOP_PASS } });
+  const headers = { Authorization: __ENV.SHOP_PASS };
+  http.get(`${__ENV.BASE_URL}/page?token=${__ENV.SHOP_QUERY_TOKEN}&r=${__ENV.R}`, { headers });
 }
 """
 STUDY = """\

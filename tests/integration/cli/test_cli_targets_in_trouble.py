@@ -173,7 +173,7 @@ def test_a_run_without_an_answer_or_without_its_load_says_so_first(cli: Cli, kno
         script_js=CLOSED.replace("duration: '60s'", "duration: '1s', thresholds: { http_req_duration: ['p(99)<200'] }")
     )
     refused = cli("run", "-q", "-e", f"URL={DOWN}", "script.js")
-    assert refused.returncode == 99 and "? 'p(99)<200'" in refused.stdout
+    assert refused.returncode == 99 and "✗ 'p(99)<200' no request was answered" in refused.stdout
     without = cli("run", "-q", "--no-thresholds", "-e", f"URL={DOWN}", "script.js")
     assert without.returncode == 3
     (_, last) = cli.runs()

@@ -137,7 +137,7 @@ def test_what_nobody_handles_fails_the_iteration_with_its_place(
     text = f"import http from 'k6/http'; export const options = {{ iterations: 2 }};\nexport default {body}"
     ended = run_script(tmp_path, text)
     errors = capfd.readouterr().err
-    assert errors.count(message) == 2, errors
+    assert errors.count(message) == 1, errors  # of both iterations, once
     assert values_of(ended, "iterations")["count"] == 2
 
 
@@ -288,3 +288,14 @@ def test_a_top_level_that_never_ends_is_a_mistake_of_the_script(tmp_path: Path) 
         run_script(tmp_path, "await new Promise(() => {});\nexport default function () {}")
     with pytest.raises(InputError, match=r"script\.js:1.*top"):
         run_script(tmp_path, "await Promise.reject(new Error('top'));\nexport default function () {}")
+
+
+def test_an_error_that_comes_again_is_written_once(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Ten times the same two lines stood there, for each thread. What differs is written, up to ten."""
+    again = "export const options = { vus: 4, iterations: 40 }; export default function () { throw new Error('same'); }"
+    run_script(tmp_path, again, threads=2)
+    assert capfd.readouterr().err.count("ERROR") == 1
+    differs = again.replace("'same'", "`number ${__ITER % 15} of ${__VU}`")
+    run_script(tmp_path, differs, threads=2)
+    said = capfd.readouterr().err
+    assert said.count("ERROR") == 11 and said.count("ERROR more script errors follow and are not shown") == 1

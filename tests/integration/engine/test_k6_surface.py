@@ -144,7 +144,7 @@ def test_every_metric_of_http_and_iterations_is_there(tmp_path: Path, known_serv
         assert (metrics[name]["type"], metrics[name]["contains"]) == ("trend", "time"), name
     assert metrics["http_req_failed"]["values"] == {"rate": 0, "passes": 0, "fails": 4}
     assert metrics["data_sent"]["values"]["count"] > 4 * 50 and metrics["vus_max"]["values"]["value"] == 2
-    assert metrics["vus"]["type"] == "gauge"
+    assert "vus" not in metrics  # it ended before the first second, at which k6 samples them too
     duration = metrics["http_req_duration"]["values"]["avg"]
     parts = sum(metrics[f"http_req_{name}"]["values"]["avg"] for name in ("sending", "waiting", "receiving"))
     assert parts == pytest.approx(duration, rel=0.01)
@@ -157,3 +157,22 @@ def test_the_console_writes_every_level_to_stderr(tmp_path: Path, capfd: pytest.
     lines = [line for line in capfd.readouterr().err.splitlines() if "said" in line]
     assert [line.split()[0] for line in lines] == [level.upper() for level in levels]
     assert all(f'said {{"at":"{level}"}} 7' in line for level, line in zip(levels, lines, strict=True)), lines
+
+
+def test_thresholds_on_vus_are_judged_and_vus_are_those_of_the_load_and_not_of_its_end(tmp_path: Path) -> None:
+    """As k6 2.2: `vus_max: ['value>100']` was never judged, so that a run which k6 fails ended with 0; and two VUs that
+    loop to the end had "min=0"."""
+    text = """import { sleep } from 'k6';
+    export const options = { vus: 2, duration: '2s',
+      thresholds: { vus_max: ['value>100', 'max<=2'], vus: ['min>=2', 'value<2'] } };
+    export default function () { sleep(0.05); }"""
+    metrics = run_script(tmp_path, text)["summary"]["metrics"]
+    assert metrics["vus"]["values"] == {"value": 2, "min": 2, "max": 2}
+    assert metrics["vus_max"]["values"] == {"value": 2, "min": 2, "max": 2}
+    judged = {**metrics["vus"]["thresholds"], **metrics["vus_max"]["thresholds"]}
+    assert {source: one["verdict"] for source, one in judged.items()} == {
+        "min>=2": "passed", "value<2": "failed", "value>100": "failed", "max<=2": "passed",
+    }  # fmt: skip
+    ended = run_script(tmp_path, text.replace("duration: '2s'", "iterations: 2"))["summary"]["metrics"]
+    assert {one["verdict"] for one in ended["vus"]["thresholds"].values()} == {"undecided"}
+    assert ended["vus"]["type"] == "gauge"

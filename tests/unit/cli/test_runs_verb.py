@@ -70,7 +70,8 @@ def test_a_list_says_how_a_plain_run_ended_and_what_it_did(
     listed = plimsoll("list", root=tmp_path).output
     assert told in listed and "4 iterations, no requests, " in listed and "No." not in listed
     shown = plimsoll("show", "latest", root=tmp_path).output
-    assert "What did it do?\n  4 iterations, no requests, " in shown and "Did the generator limit" in shown
+    thresholds = "The threshold passed." if verdict == "passed" else "1 of 1 threshold failed."
+    assert f"What did it do?\n  {thresholds} 4 iterations, no requests.\n" in shown and "Did the generator" in shown
     assert told.rstrip("2").strip() in shown
 
 
@@ -153,3 +154,59 @@ def test_a_message_does_not_steer_the_terminal_by_the_name_of_a_run(capsys: pyte
     error = InputError("there is no run \x1b[2J\x9b31m\r in\truns", "Look.")
     say(str(error), error)
     assert capsys.readouterr().err == "plimsoll: there is no run �[2J�31m� in\truns. Look.\n"
+
+
+def long_run(root: Path) -> Path:
+    """A plain run with many thresholds and checks that failed, a long path and several findings' worth of notes."""
+    rows = {f"p({at})<{at}": {"verdict": "failed", "ok": False, "observed": 5.0 + at} for at in range(1, 40)}
+    times = {"type": "trend", "contains": "time", "values": {"p(95)": 12.0, "max": 13.0}, "thresholds": rows}
+    requests = {"type": "counter", "values": {"count": 1200, "rate": 40.0}}
+    checks = [{"name": f"the answer of page {at} is whole", "group": "", "passes": 3, "fails": 2} for at in range(30)]
+    summary = {"http_req_duration{name:a long name of a page}": times, "http_reqs": requests}
+    script = root / "a/folder/with/quite/a/long/name/in/which/the/script/of/this/run/is" / "script.js"
+    script.parent.mkdir(parents=True)
+    script.write_text("export default function () {}")
+    with RunWriter.create(root, RunFacts("run", script=script), tables=False, redactor=Redactor()) as writer:
+        note = {"summary": summary, "threw": 0, "lasted_s": 30.0, "checks": checks, "causes": {}}
+        writer.append_event("note", **note)
+        notes = [f"Note {at} of what one should know before this is trusted, at some length." for at in range(9)]
+        finding = {"question": "Did the generator limit this run?", "answer": f"No: {'it was idle ' * 30}."}
+        steps = [f"Do this {at} and {'that ' * 20}." for at in range(9)]
+        writer.write_findings([{**finding, "valid": False, "notes": notes, "invalid_because": notes, "next": steps}])
+    for at in range(20):
+        (writer.path / f"file-{at}").write_text("x")
+    return writer.path
+
+
+def test_a_run_is_shown_on_one_screen_and_whole_with_details(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seen: 26 to 39 lines, up to 143 columns wide, of a plain run."""
+    monkeypatch.chdir(tmp_path)
+    run = long_run(Path("runs"))
+    lines = plimsoll("show", "latest", root=Path("runs")).output.splitlines()
+    assert len(lines) <= 25 and max(map(len, lines)) <= 100, "\n".join(lines)
+    assert lines[0] == str(run) and "What did it do?" in lines and any("files, " in line for line in lines)
+    assert any("✗ http_req_duration{name:a long name of a page} p(1)<1: failed." in line for line in lines)
+    whole = plimsoll("show", "latest", "--details", root=Path("runs")).output
+    assert whole.count("✗") == 40 and "file-19" in whole and "Note 8" in " ".join(whole.split())
+
+
+def test_a_plain_run_that_was_killed_is_told_by_what_it_recorded(tmp_path: Path) -> None:
+    """Seen: no word of its requests in the list."""
+    tags = {"name": "/", "status": "200"}
+    times = {"metric": "http_req_duration", "kind": "trend", "tags": tags, "count": 40, "sum": 400.0, "min": 10.0,
+             "max": 10.0, "buckets": [[4609434218613702656 >> 42, 40]]}  # fmt: skip
+    series = [
+        {"metric": "http_reqs", "kind": "counter", "tags": tags, "value": 40.0},
+        {"metric": "http_req_failed", "kind": "rate", "tags": tags, "passes": 1, "total": 40},
+        times,
+    ]
+    writer = RunWriter.create(tmp_path, RunFacts("run"), tables=False, redactor=Redactor())
+    for second in range(3):
+        writer.append_snapshot({"second": second, "series": series})
+    assert "requests" not in plimsoll("list", root=tmp_path).output, "it goes on, and is asked again and again"
+    before = (writer.path / "manifest.json").read_bytes()
+    writer.finish()
+    (writer.path / "manifest.json").write_bytes(before)
+    listed = plimsoll("list", root=tmp_path).output
+    assert "  killed  " in listed and "120 requests, 40/s, 2.5% failed, p95 " in listed
+    assert "It did not reach its end, so thresholds were not" in plimsoll("show", "latest", root=tmp_path).output

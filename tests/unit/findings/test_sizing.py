@@ -35,15 +35,14 @@ def test_a_capacity_run_says_the_cores_of_the_expected_load_and_of_its_multiples
         assert cpu["minimum"] == cpu["used"] == pytest.approx(truth, rel=0.06)
         assert cpu["recommended"] == pytest.approx(cpu["interval"][1] / 0.7)
         assert cpu["whole_cores"] == math.ceil(cpu["recommended"])
-    assert found["answer"].startswith(
-        "For 500 users (50 operations/s) (the expected load), with a reserve of 30%: CPU at"
-    )
+    assert found["answer"].startswith("For 500 users (50 operations/s): CPU at")
+    assert " This load is the expected load, and 30% are left as a reserve. " in found["answer"]
     assert any("CPU per operation that stays" in note for note in found["notes"])
 
 
 def test_without_an_expected_load_it_sizes_for_what_was_carried() -> None:
     found = sizing_of(*run_of(LOADS, bad=800))
-    assert found["sizing"]["level"] == 700 and "(what it carried)" in found["answer"]
+    assert found["sizing"]["level"] == 700 and "This load is what it carried" in found["answer"]
 
 
 def test_one_level_has_one_rate_whatever_overloaded_steps_finish_and_chance_draws() -> None:
@@ -278,7 +277,10 @@ def test_a_hold_is_sized_by_blocks_of_its_load_with_the_scatter_as_interval(tmp_
     )
     writer.finish("finished")
     finding = plimsoll.size(writer.path).findings[0]
-    assert finding["answer"].startswith("For 40 users (51 operations/s) (the load that was held)")
+    assert (
+        finding["answer"].startswith("For 40 users (51 operations/s): ")
+        and "is the load that was held" in finding["answer"]
+    )
     here, ahead = size_at(finding, 1), size_at(finding, 10)
     assert here["cpu"]["used"] == pytest.approx(0.23, rel=0.02)
     assert here["cpu"]["interval"][1] - here["cpu"]["interval"][0] < 0.03
@@ -377,7 +379,7 @@ def test_a_limit_that_cores_do_not_lift_is_needed_in_proportion_and_the_answer_s
     stopped_at(main, 120.0, limited)
     found = sizing_of(main, run, expected_level=500)
     assert "More cores alone do not help above 120 operations/s, where" in found["answer"]
-    assert found["answer"].endswith(f"10 times that load {words}")
+    assert f"stopped this run: 10 times that load {words} " in found["answer"]
     assert set(process_cells(found).values()) == {f"more cores alone do not help: {limited['where']} stopped it"}
 
 
@@ -385,16 +387,15 @@ def test_a_limit_that_is_not_known_promises_nothing_of_more_cores() -> None:
     main, run = run_of(LOADS, thread=False)
     stopped_at(main, 120.0, {"kind": "unknown", "where": None})
     found = sizing_of(main, run, expected_level=500)
-    assert found["answer"].endswith("was not found: whether more cores lift it cannot be told.")
+    assert "was not found: whether more cores lift it cannot be told. 10 times that load" in found["answer"]
     assert all(cell.startswith("cannot tell") for cell in process_cells(found).values())
 
 
 def test_a_quota_that_stopped_the_run_is_to_be_raised() -> None:
     main, run = run_of(LOADS, thread=False)
     stopped_at(main, 120.0, {"kind": "cpu_quota", "where": "CPU quota of app"})
-    assert sizing_of(main, run, expected_level=500)["answer"].endswith(
-        "The CPU quota of app stopped this run at 120 operations/s: raise it to these cores."
-    )
+    told = " The CPU quota of app stopped this run at 120 operations/s: raise it to these cores. 10 times that load"
+    assert told in sizing_of(main, run, expected_level=500)["answer"]
 
 
 def test_no_more_is_recommended_than_was_used_where_the_load_was_held_and_the_reserve() -> None:

@@ -11,7 +11,7 @@ import pytest
 from published_figures import STUDIES, figures, rows
 
 from plimsoll.findings.imported.table_levels import levels_finding
-from plimsoll.report.k6_summary import summary_text
+from plimsoll.report.k6.summary import summary_text
 from plimsoll.runs.importers import level_table
 from plimsoll.runs.importers.lines import SourceFile
 from plimsoll.runs.readings.step_table import Row

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -65,3 +66,19 @@ def test_a_folder_that_cannot_take_the_samples_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="TMPDIR") as caught:
         Spill(tmp_path / "missing")
     assert str(tmp_path / "missing") in str(caught.value)
+
+
+def test_a_pause_between_two_tests_has_no_level_and_a_slow_answer_or_long_thinking_is_none() -> None:
+    def levels(starts: Sequence[float], took_ms: float = 20.0) -> tuple[list[float], int]:
+        with Spill() as spill:
+            for start in starts:
+                spill.request(start, took_ms if start == starts[20] else 20.0, (("name", "a"),), False)
+                spill.level(start, 10.0)
+            return [snapshot.level for snapshot in spill.snapshots()], spill.paused_s
+
+    twice, paused = levels([*map(float, range(30)), *map(float, range(400, 430))])
+    assert paused == 370 and set(twice[:30]) == {10} and set(twice[31:399]) == {0} and set(twice[400:]) == {10}
+    hangs, paused = levels([*map(float, range(21)), *map(float, range(400, 430))], took_ms=380_000)
+    assert not paused and set(hangs) == {10}
+    thinking, paused = levels([70.0 * place for place in range(30)])
+    assert not paused and set(thinking) == {10}

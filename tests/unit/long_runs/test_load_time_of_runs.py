@@ -28,7 +28,7 @@ def test_loading_items_ends_with_its_time_and_says_so(tmp_path: Path) -> None:
 def test_a_search_whose_time_was_not_enough_says_what_more_would_give() -> None:
     result = run_capacity(OpenQueue(1, 0.05, 1), CapacitySettings(width=0.01, budget_s=60, recovery=False))
     assert "wider than the goal of 1%: 60 s of load did" in result.reason or "1 min of load did" in result.reason
-    assert "(--for " in result.reason and "load time was spent" not in result.reason
+    assert "(--for " in result.more_time and "load time was spent" not in result.reason
 
 
 def test_a_search_of_that_time_puts_on_little_more_load_than_that() -> None:

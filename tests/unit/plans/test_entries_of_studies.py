@@ -14,7 +14,7 @@ from plimsoll.plans.trials import compare_setup, decompose_setup, sweep_setup, w
 from plimsoll.study import load_study
 from plimsoll.study.experiments import CapacityOptions
 
-SCRIPT = "export default function () {}\nexport function db() {}\n"
+SCRIPT = "export default function () { __ENV.N }\nexport function db() {}\n"
 STUDY = """\
 target: {url: "http://127.0.0.1:9", variants: {old: {url: "http://127.0.0.1:10"}}}
 workload: {script: s.js, operations: [{name: w, exec: default, per_user_hour: 36}]}

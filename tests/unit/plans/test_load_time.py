@@ -13,6 +13,7 @@ from plimsoll.experiments.capacity.time_plan import (
     DECIDING_SHARE,
     least_s,
     longest_step_s,
+    more_time_words,
     promise,
     rate_needed,
     said,
@@ -92,8 +93,9 @@ def test_the_end_tells_what_more_time_would_give() -> None:
     more = with_more_time(0.2, 0.10, 300)
     assert more.seconds == 1200 and more.width == pytest.approx(0.10)
     assert with_more_time(0.9, 0.01, 300).seconds == 2400, "no more than eight times as long"
-    assert "with 20 min it would be about 10% wide (--for 20m)" in spent_words(0.2, 0.10, 300)
-    assert "did not bound it on both sides" in spent_words(float("inf"), 0.10, 300)
+    assert "with 20 min it would be about 10% wide (--for 20m)" in more_time_words(0.2, 0.10, 300)
+    assert more_time_words(float("inf"), 0.10, 300) == "give it 10 min (--for 10m)"
+    assert "did not bound it on both sides" in spent_words(float("inf"), 300)
 
 
 def test_a_search_too_short_for_any_answer_says_what_would_do() -> None:

@@ -46,3 +46,23 @@ def test_nothing_is_told_where_both_have_it_or_something_else_gives_it(script: P
     study = script.with_name("study.yaml")
     study.write_text(STUDY)
     assert said_of(study, a=("SIZE=5", "http://127.0.0.1:8")) == []
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "is_same"),
+    [
+        (("SIZE=5",), ("SIZE=5",), True),
+        (("MODE=plain",), ("MODE=cached",), True),  # which the script never reads
+        (("SIZE=5", "MODE=plain"), ("SIZE=5",), True),
+        (("SIZE=5",), ("SIZE=6",), False),
+        (("http://127.0.0.1:9",), ("http://127.0.0.1:9",), True),
+    ],
+)
+def test_arms_that_do_not_differ_for_the_script_are_the_same(
+    script: Path, a: tuple[str, ...], b: tuple[str, ...], is_same: bool
+) -> None:
+    """Two values of a variable that nothing reads were compared as if they were two forms."""
+    said: list[str] = []
+    plan = compare_setup(CompareRequest(script, a=a, b=b), TrialChoices(), said.append).plan
+    assert plan.analysis.get("same", False) is is_same
+    assert any(text.startswith("A and B are the same") for text in said) is is_same

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 from jsonschema import ValidationError
 
-from plimsoll.report import charts, level_charts, theme, trial_charts
+from plimsoll.report import charts, level_charts, theme
 from plimsoll.report.level_charts import Marks, marks_of
 from plimsoll.report.steps import Step
+from plimsoll.report.trials import trial_charts
 
 CAPACITY = {"capacity": {"good": 7000, "bad": 7400}, "headroom": {"expected_users": 3000}}
 
@@ -71,12 +72,20 @@ def test_a_parameter_whose_values_are_words_keeps_their_order() -> None:
     cells = [{"parameters": {"MODE": mode}, "work_ms": 5.0, "state": "answers"} for mode in ("warm", "cold")]
     specification = trial_charts.curve_chart(cells, "MODE", "work_ms", "Duration, ms")
     assert specification is not None
-    assert specification["layer"][0]["encoding"]["x"] == {
-        "field": "x",
-        "type": "nominal",
-        "title": "MODE",
-        "sort": ["warm", "cold"],
-    }
+    x = specification["layer"][0]["encoding"]["x"]
+    assert (x["field"], x["type"], x["title"], x["sort"]) == ("x", "nominal", "MODE", ["warm", "cold"])
+    assert x["axis"]["labelAngle"] == 0  # short words stood upright
+
+
+@pytest.mark.parametrize(("values", "marks"), [(("warm", "cold"), ["point"]), (("1", "2"), ["line", "point"])])
+def test_no_line_joins_values_that_have_no_order(values: tuple[str, ...], marks: list[str]) -> None:
+    cells = [
+        {"parameters": {"MODE": value, "users": users}, "work_ms": 5.0, "state": "answers"}
+        for value in values
+        for users in ("1", "4")
+    ]
+    specification = trial_charts.curve_chart(cells, "MODE", "work_ms", "Duration, ms")
+    assert specification is not None and [one["mark"]["type"] for one in specification["layer"]] == marks
 
 
 @pytest.mark.parametrize("wrong", [{"field": "level", "titel": "Load"}, {"field": "level", "type": "number"}])

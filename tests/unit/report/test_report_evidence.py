@@ -7,6 +7,7 @@ import pytest
 import synthetic_run
 
 from plimsoll.errors import RunDirectoryError
+from plimsoll.report.level_charts import marks_of
 from plimsoll.report.run_evidence import read_findings, read_run
 from plimsoll.report.steps import steps_from_events, steps_from_findings, steps_from_levels
 from plimsoll.report.tally import Tally
@@ -133,3 +134,14 @@ def test_a_step_held_for_the_objectives_is_not_called_undecided() -> None:
     entry = {"level": 1, "start_s": 0, "end_s": 5, "step_kind": "expected", "verdict": "undecided"}
     (step,) = steps_from_findings([{"steps": [entry]}])
     assert step.verdict == "expected"
+
+
+@pytest.mark.parametrize(
+    ("kind", "given_up", "verdict"), [("probe", False, "behind"), ("probe", True, "bad"), ("hold", False, "bad")]
+)
+def test_a_short_step_is_not_drawn_as_a_level_that_is_not_carried(kind: str, given_up: bool, verdict: str) -> None:
+    """Seen: a cross "not carried" beside "at 6.4 times the declared load it fell behind in a probe, not held again"."""
+    entry = {"level": 6.4, "start_s": 0.0, "end_s": 8.0, "step_kind": kind, "verdict": "bad", "given_up": given_up}
+    [step] = steps_from_findings([{"steps": [entry]}])
+    assert step.verdict == verdict
+    assert marks_of({}, {}, [step]).bad == (None if verdict == "behind" else 6.4)

@@ -91,3 +91,11 @@ def test_what_is_undecided_at_a_level_is_met_where_a_higher_one_meets_it(
     rows = {row["level"]: row for row in objective_rows(line)}
     assert rows["20"]["key"] == verdict
     assert ("higher level" in rows["20"]["verdict"]) == (verdict == "met")
+
+
+@pytest.mark.parametrize(
+    ("unit", "text"), [("users", "1 user"), ("VUs", "1 VU"), ("× declared load", "1 × declared load")]
+)
+def test_one_of_a_unit_is_not_several(unit: str, text: str) -> None:
+    """Seen: "1 users"."""
+    assert wording.level(1, unit) == text and wording.level(2, unit) == f"2 {unit}"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from plimsoll.findings.exit_codes import exit_code
 from plimsoll.report.finding_view import view
 from plimsoll.report.load_line import load_line
 from plimsoll.report.screen import MOST_LINES, screen, screen_of_run
@@ -45,6 +47,22 @@ def test_the_answer_comes_first_then_line_limit_and_next_step() -> None:
         "What this rests on: plimsoll runs show runs/a --details.",
         "Report: runs/a/report.html",
     ]
+
+
+@pytest.mark.parametrize(
+    ("own", "told"),
+    [
+        ({"unmatched": True, "words": "No data: no request of 'x' was seen."}, "no data: no request of 'x' was seen."),
+        ({"verdicts": [{"level": 9, "samples": 0}], "words": "no request was answered"}, "no request was answered"),
+    ],
+)
+def test_an_objective_without_data_is_marked_as_the_exit_code_counts_it(own: dict[str, Any], told: str) -> None:
+    """Seen: exit code 99, and "undecided" without a mark."""
+    finding = capacity(objectives=[objective("p95<9ms", "undecided") | own])
+    assert exit_code(finding | {"status": "finished"}) == 99
+    assert f"  search p95 < 9 ms: ✗ failed: {told}" in screen([finding], None).splitlines()
+    [line] = view(finding).objectives
+    assert (line.row.key, line.row.badge, line.row.words) == ("failed", "✗ failed", told)
 
 
 def test_marks_stand_at_their_levels() -> None:
@@ -103,6 +121,17 @@ def test_the_report_begins_with_what_was_decided_and_folds_what_is_met() -> None
     assert told[-1] == ("4 other objectives", "✓ met") and rows[-1].words.count("search: p5") == 4 and len(rows) == 7
 
 
+@pytest.mark.parametrize(
+    ("keeps_up", "told"), [(True, [("good", "✓ keeps up")]), (None, [("unknown", "cannot tell")]), (False, [])]
+)
+def test_whether_the_consumer_keeps_up_has_a_row(keeps_up: bool | None, told: list[tuple[str, str]]) -> None:
+    """One that falls behind is an objective that failed, which has its own."""
+    found = {"experiment": "drain", "keeps_up": keeps_up, "consumer": {"smallest_detectable": 0.2}}
+    rows = [row for row in view(found).decided if row.subject == "consumer"]
+    assert [(row.key, row.badge) for row in rows] == told
+    assert all(row.words == "20% left over or more would have shown." for row in rows)
+
+
 def test_a_long_name_leaves_room_for_the_verdict() -> None:
     """Seen: four lines that said "GET …" and nothing of the objective."""
     name = "GET http://a-host.example/" + "folder/" * 20
@@ -159,7 +188,7 @@ def test_what_is_too_much_gives_way_and_is_counted() -> None:
     for part in (
         "INVALID",
         "╳",
-        "Limited by: lock",
+        "Limited by: in these numbers, lock",
         "Next: ",
         "✗ failed",
         "more answers",
@@ -184,6 +213,51 @@ def test_from_python_an_answer_prints_as_its_screen() -> None:
     assert "Report" not in str(Analysed([capacity()], Path("runs/a"), None, "k6.json"))
 
 
+ANSWERS = re.findall(r"“([^”]{90,})”", (Path(__file__).parents[3] / "docs" / "experiments.md").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("answer", ANSWERS)
+def test_an_answer_without_room_ends_with_a_clause_and_no_number_loses_what_it_counts(answer: str) -> None:
+    """Seen: "at 2.66 times the …", "(95% interval of the exponent 0.93 to …", "met …"."""
+    others = [{"question": "Q?", "answer": answer, "valid": True}] * 3  # a line each
+    told = next(line for line in screen([capacity(), *others], None).splitlines() if line.startswith("  Q? "))
+    assert len(told) <= WIDTH
+    kept = told.removeprefix("  Q? ").removesuffix(" …")
+    if told.endswith(" …"):
+        after = answer[len(kept) :]
+        assert answer.startswith(kept) and kept.count("(") == kept.count(")")
+        assert after.startswith((",", ";", ":", " (")) or kept.endswith(")")
+        assert len(kept) >= 45
+
+
+def test_a_clause_that_is_too_short_gives_way_to_the_words_behind_it() -> None:
+    long = "Yes, it goes on with as many words as there are until the line has no more room for 40 of them or 50 users"
+    others = [{"question": "Q?", "answer": long, "valid": True}] * 3
+    told = next(line for line in screen([capacity(), *others], None).splitlines() if line.startswith("  Q? "))
+    assert told == "  Q? Yes, it goes on with as many words as there are until the line has no more room …"
+
+
 def test_names_cannot_steer_the_terminal_and_no_finding_is_said() -> None:
     assert "\x1b" not in screen([capacity(answer="a \x1b[31m name")], "runs/\x1b/report.html")
     assert "what was measured" in screen([], "runs/a/report.html")
+
+
+def test_what_is_not_valid_in_a_valid_answer_stands_beside_it() -> None:
+    """Seen: "load generator ✓ healthy" of a run in which others used 1.94 of the host's 2 cores, and not a word of the
+    response times, which were not valid, but in a note."""
+    others = "Other processes used 1.94 of the host's 2 cores."
+    times = [
+        {
+            "rests_on": "response_time",
+            "verdict": "invalid",
+            "words": f"response times at p{p}: invalid",
+            "because": [others],
+        }
+        for p in (50, 90)
+    ]
+    validity = [{"rests_on": "throughput", "verdict": "valid", "words": "throughput: valid"}, *times]
+    generator = {"healthy": True, "reasons": [], "words": "On one host."}
+    found = capacity(validity=validity, generator=generator)
+    assert f"  Not valid, response times at p50 and p90: {others}" in screen([found], None).splitlines()
+    [row] = view(found).decided
+    assert (row.key, row.words) == ("bad", others)

@@ -66,3 +66,8 @@ def test_the_last_run_of_the_same_script_tells_what_this_one_takes(tmp_path: Pat
 
 def test_what_is_free_is_asked_of_the_disk_on_which_the_folder_would_be(tmp_path: Path) -> None:
     assert free_bytes(tmp_path / "not" / "there") == pytest.approx(shutil.disk_usage(tmp_path).free, rel=0.1)
+
+
+def test_where_nothing_can_be_written_is_not_called_full() -> None:
+    """Seen: "only 0 B are free for /proc/nope", of a file system that holds no files."""
+    assert check_room(Path("/proc/nope"), "run", None, None) == ""

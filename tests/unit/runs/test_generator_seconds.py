@@ -44,3 +44,16 @@ def test_what_was_never_known_is_none_and_other_sources_change_nothing() -> None
     assert (facts.median("time_wait"), facts.mean("time_wait"), facts.last("time_wait")) == (4.0, 5.0, 5.0)
     assert facts.median("odd") is None and facts.mean("odd") == 0.0
     assert facts.most("odd") is None and math.isclose(facts.total("odd"), 0.0)
+
+
+@pytest.mark.parametrize(("gap_ms", "stood_s"), [(10.208, 0.0), (1000.0, 1.0), (None, 1.0)])
+def test_a_last_second_that_ended_before_anything_was_timed_in_it_is_no_standstill(
+    gap_ms: float | None, stood_s: float
+) -> None:
+    """Seen on a busy machine: a run of a second took 5 ms more, and "stood still for 1 s from second 1", though its
+    timer had come every 10 ms. `gap_ms` is not known of older runs."""
+    facts = GeneratorSeconds()
+    gap = {} if gap_ms is None else {"gap_ms": gap_ms}
+    facts.add(Snapshot(0, started=100, generator={"lag_max_ms": 6.3, "longest_turn_ms": 0.4, "cpu_s": 0.03, **gap}))
+    facts.add(Snapshot(1, generator={"lag_max_ms": 0.0, "longest_turn_ms": 0.0, "cpu_s": 0.0007, **gap}))
+    assert sum(one.length_s for one in facts.standstills()) == stood_s

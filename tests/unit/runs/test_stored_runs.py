@@ -94,7 +94,7 @@ ITERATIONS = {"iterations": {"values": {"count": 40.0, "rate": 19.73}}}
         (ITERATIONS | {"checks": {"values": {"rate": 0.0, "passes": 0, "fails": 0}}},
          "40 iterations, 19.7/s, no requests."),
         (ITERATIONS | {"vus": {"thresholds": {"value>0": {"ok": True, "verdict": "passed"}}}},
-         "40 iterations, 19.7/s, no requests, no threshold failed."),
+         "40 iterations, 19.7/s, no requests, the threshold passed."),
         ({}, ""),
     ],
 )  # fmt: skip

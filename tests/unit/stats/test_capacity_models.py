@@ -149,3 +149,17 @@ def test_levels_that_do_not_tell_have_no_bounds():
     assert bounds_by_demand([1, 2], [3, 6], [1, 1], most) is None, "three iterations tell no round"
     assert bounds_by_demand([1, 2], [0, 6], [1, 1], most) is None
     assert bounds_by_plateau([8, 16], [2_000, 2_500], [30, 30]) is None
+
+
+@pytest.mark.parametrize(
+    "rates",
+    [
+        [95.82, 96.48, 96.2, 95.7, 96.32, 95.3, 96.28, 95.73, 96.3],
+        [96.17, 96.73, 95.14, 96.81, 95.98, 95.62, 95.61, 95.48, 95.89],
+        [96, 95, 94, 93, 92, 91, 90, 89, 88],
+    ],
+)
+def test_throughput_that_more_users_do_not_raise_has_the_peak_of_one_user(rates: list[float]) -> None:
+    found = fit_scalability([1, 2, 5, 10, 20, 30, 40, 50, 60], rates, [0.01] * 9)
+    assert isinstance(found, Scalability) and found.peak_per_s == pytest.approx(96, rel=0.02)
+    assert found.peak_level is None or found.peak_level >= 1

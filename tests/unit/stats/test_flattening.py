@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -131,3 +133,17 @@ def test_scatter_that_is_known_is_not_taken_for_a_cure(seed: int) -> None:
 def test_a_dip_that_scatter_does_not_explain_stays_a_dip() -> None:
     found = flattening([10, 20, 30, 40], [100, 200, 180, 350], relative_sd=[0.02] * 4)
     assert isinstance(found, Untold) and "fell from 20 to 30" in found.reason
+
+
+def test_counts_that_a_straight_line_explains_rise_in_proportion_and_those_it_does_not_do_not() -> None:
+    """A lowest level that was high by chance made a knee of 31 VUs out of a queue whose knee is at 88."""
+    levels, per_s = [4, 9, 13, 18, 22, 27, 31, 35], [1.6, 3.0, 4.2, 5.9, 7.1, 8.65, 11.1, 11.4]
+    sd = [1 / math.sqrt(60 * rate) for rate in per_s]
+    found = flattening(levels, per_s, relative_sd=sd)
+    assert isinstance(found, Flattening) and found.first_flat is None
+    assert (found.carried.users_to, found.carried.saturated_from) == (35, None)
+    exact = flattening(levels, per_s, relative_sd=[0.001] * 8)
+    assert not (isinstance(exact, Flattening) and exact.first_flat is None)
+    full = [min(rate, 6.0) for rate in per_s]
+    bent = flattening(levels, full, relative_sd=[1 / math.sqrt(60 * rate) for rate in full])
+    assert isinstance(bent, Flattening) and bent.carried.saturated_from is not None

@@ -16,6 +16,7 @@ from plimsoll.runs.readings.failures import (
     no_answer_words,
     requests_words,
 )
+from plimsoll.runs.readings.thresholds import NO_DATA
 from plimsoll.runs.snapshot import Snapshot
 
 IN_VAIN = "unanswered_iterations"
@@ -80,10 +81,13 @@ class Tally:
         if self.nothing_answered:
             return
         for metric, about in summary.get("metrics", {}).items():
-            if any(row["verdict"] == "undecided" for row in about.get("thresholds", {}).values()):
+            rows = [row for row in about.get("thresholds", {}).values() if _without_sample(row)]
+            if rows:
                 name = metric.partition("{")[0].strip()
                 near = nearest_words(metric, self.tags.get(FAILED if is_of_requests(name) else name, {}))
-                yield f"no data for the threshold on {metric}: it is undecided, and fails with --strict. {near}"
+                failed = any(row["verdict"] == "failed" for row in rows)
+                verdict = "it fails, as --strict asks" if failed else "it is undecided, and fails with --strict"
+                yield f"no data for the threshold on {metric}: {verdict}. {near}"
 
     def warnings(self, *, is_own_fault: bool = False) -> list[str]:
         """Sentences with their next step; none for a run without trouble. `is_own_fault`: arrivals were late for what
@@ -122,6 +126,10 @@ class Tally:
             many = "was cut off before its end" if cut == 1 else "were cut off before their end"
             found.append(f"{_of(cut, self.started)} {many}.{step}")
         return found
+
+
+def _without_sample(row: Mapping[str, Any]) -> bool:
+    return row["verdict"] == "undecided" or row.get("why") == NO_DATA
 
 
 def _of(count: int, whole: int) -> str:

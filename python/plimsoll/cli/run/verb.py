@@ -6,7 +6,8 @@ import math
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from plimsoll.listed_names import listed
 from plimsoll.plain_text import plain
 
 if TYPE_CHECKING:
+    from plimsoll.cli.live.followed import Fold
     from plimsoll.cli.run.checks import Summary
     from plimsoll.cli.run.live_control import RunControl
     from plimsoll.cli.run.settings import Settings
@@ -66,6 +68,7 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
         script_caps,
         unmade_iterations,
     )
+    from plimsoll.cli.run.ending import note_of, settled_end
     from plimsoll.cli.run.files import check_written_files
     from plimsoll.cli.run.live_control import RunControl
     from plimsoll.cli.run.secret_pipes import without_pipe
@@ -111,18 +114,21 @@ def _run(flags: Mapping[str, Any], told: Settings) -> int:
                 return EXIT_STOPPED if control.stopped else EXIT_INTERRUPTED
             engine.begin()  # no load that could not be kept
             try:
-                _follow(control, tally, watch, quiet)
-                ended = engine.result()
+                with _shown(quiet) as show:
+                    _follow(control, tally, watch, show)
+                ended = settled_end(engine.result(), tally, flags["strict"])
                 watch.end(writer)
-                writer.append_event("note", second=0.0, summary=ended["summary"].get("metrics", {}), threw=tally.threw)
+                note = note_of(ended, tally)
+                writer.append_event("note", second=0.0, **note)
                 watch.proxy = proxy_words(engine.proxies())
                 status = "interrupted" if ended_early() else "finished"
                 caps = () if tally.ended_at_once else script_caps(config, told, tally)
-                finding = watch.finding(status, str(writer.path), tally.unanswered, caps)
+                finding = watch.finding(status, str(writer.path), note, tally.unanswered, caps)
                 writer.write_findings([finding] if finding else [])
             except RunDirectoryError:  # the disk is full: what was measured until then is still shown
                 engine.cut()
-                _print_results(engine.result(), redactor, replace(summary, export=None))
+                cut = settled_end(engine.result(), tally, flags["strict"])
+                _print_results(cut, redactor, replace(summary, export=None))
                 raise
             except DeafScript as error:
                 writer.finish("interrupted")
@@ -243,7 +249,7 @@ def _resumed(control: RunControl) -> bool:
     return not control.stopped
 
 
-def _follow(control: RunControl, tally: Tally, watch: RunWatch, quiet: bool) -> None:
+def _follow(control: RunControl, tally: Tally, watch: RunWatch, show: Callable[[Snapshot], None]) -> None:
     """Write and count every second until the end, and serve what `plimsoll control` says; Ctrl-C stops gracefully, a
     second one at once. Raises DeafScript where that does not end it."""
     from plimsoll.engine import END_AT_ONCE_S, DeafScript
@@ -263,7 +269,7 @@ def _follow(control: RunControl, tally: Tally, watch: RunWatch, quiet: bool) -> 
             writer.append_snapshot(snapshot)
             tally.add(snapshot)
             watch.add(snapshot, writer)
-            _show_progress(snapshot, quiet)
+            show(snapshot)
         except StopIteration:
             return
         except KeyboardInterrupt:
@@ -285,8 +291,31 @@ def _end(control: RunControl, tally: Tally) -> None:
         _end(control, tally)
 
 
-def _show_progress(snapshot: Snapshot, quiet: bool) -> None:
-    live = sys.stderr.isatty()
+@contextmanager
+def _shown(quiet: bool) -> Iterator[Callable[[Snapshot], None]]:
+    """Who is shown each second: the live view where there is a terminal for it, else a line."""
+    from plimsoll.cli.live.followed import Followed, has_room
+
+    if quiet or not has_room():
+        yield lambda snapshot: _show_line(snapshot, quiet)
+        return
+    followed = Followed(lambda snapshot: _show_line(snapshot, quiet), _run_fold)
+    try:
+        yield followed
+    finally:
+        followed.close()
+
+
+def _run_fold() -> Fold:
+    from plimsoll.cli.live.run import RunFolded
+
+    return RunFolded()
+
+
+def _show_line(snapshot: Snapshot, quiet: bool) -> None:
+    from plimsoll.cli.live.followed import is_steerable
+
+    live = is_steerable()
     if quiet or not (live or snapshot.second % 5 == 4):
         return
     level = "" if snapshot.level == 1 else f"  level {snapshot.level:g}"
@@ -297,8 +326,8 @@ def _show_progress(snapshot: Snapshot, quiet: bool) -> None:
 def _print_results(ended: dict[str, Any], redactor: Redactor, summary: Summary) -> list[str]:
     """The summary as handleSummary or k6's layout has it, and the file of --summary-export; what of handleSummary's
     could not be written, in words. What handleSummary returned is the script's own and stays as it is."""
-    from plimsoll.report.k6_export import summary_export as exported
-    from plimsoll.report.k6_summary import summary_text
+    from plimsoll.report.k6.export import summary_export as exported
+    from plimsoll.report.k6.summary import summary_text
     from plimsoll.runs.clean_summary import clean_summary
     from plimsoll.runs.directory import json_text
 
@@ -356,17 +385,16 @@ def _write(path: Path, text: str) -> None:
 def _exit_code(ended: dict[str, Any], tally: Tally, strict: bool) -> int:
     """What ended the run first counts, as in k6: an abort, an interruption, test.fail(), then thresholds, of which none
     is met where no request was answered. Without thresholds such a run measured nothing, and is not valid."""
+    from plimsoll.cli.run.ending import settled_end
+    from plimsoll.runs.readings.thresholds import thresholds_of
+
     if ended["aborted"] and ended["aborted"]["by_script"]:
         return EXIT_ABORTED
     if tally.interrupted:
         return EXIT_INTERRUPTED
     if ended["marked_failed"]:
         return EXIT_MARKED_FAILED
-    verdicts = [
-        row["verdict"]
-        for metric in ended["summary"].get("metrics", {}).values()
-        for row in metric.get("thresholds", {}).values()
-    ]
-    unmeasured = bool(verdicts) and tally.nothing_answered
-    failed = ended["aborted"] or "failed" in verdicts or (strict and "undecided" in verdicts) or unmeasured
-    return EXIT_THRESHOLDS if failed else EXIT_INVALID if tally.nothing_answered else 0
+    verdicts = [one.verdict for one in thresholds_of(settled_end(ended, tally, strict)["summary"].get("metrics", {}))]
+    if ended["aborted"] or "failed" in verdicts:
+        return EXIT_THRESHOLDS
+    return EXIT_INVALID if tally.nothing_answered else 0

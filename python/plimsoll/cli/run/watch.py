@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from plimsoll.findings.capacity.words import asked_words
+from plimsoll.findings.outcome import outcome_of_note
 from plimsoll.findings.run import run_finding
+from plimsoll.findings.shape.units_of import with_units
 from plimsoll.findings.validity.connection_churn import ChurnSeconds
 from plimsoll.findings.validity.self_diagnosis import FOREIGN, FOREIGN_CORES, HOST_FULL
 from plimsoll.findings.validity.slow_names import with_slow_names, words_of
@@ -79,10 +81,15 @@ class RunWatch:
                 values[FOREIGN_CORES] = cores
 
     def finding(
-        self, status: str, run_path: str, unanswered: Sequence[str] = (), caps: Sequence[DeclaredCap] = ()
+        self,
+        status: str,
+        run_path: str,
+        note: Mapping[str, Any],
+        unanswered: Sequence[str] = (),
+        caps: Sequence[DeclaredCap] = (),
     ) -> dict[str, Any] | None:
-        """The run's finding; None where not a second was measured. `unanswered`: that no request was answered; `caps`:
-        that the script declares."""
+        """The run's finding; None where not a second was measured. `note`: of its end; `unanswered`: that no request
+        was answered; `caps`: that the script declares."""
         if not self._facts.seconds:
             return None
         ports = self._facts.last("local_ports") or 0.0
@@ -107,10 +114,11 @@ class RunWatch:
             }
         found = with_slow_names(found, self._lookups)
         found["notes"] = [*found["notes"], *(note for note in (self.proxy, self.own_runtimes) if note)]
+        found["outcome"] = outcome_of_note(note)
         churn = self._connections.found
-        if churn is None:
-            return found
-        return {**found, "notes": [*found["notes"], churn.words], "next": [*found["next"], churn.remedy]}
+        if churn is not None:
+            found |= {"notes": [*found["notes"], churn.words], "next": [*found["next"], churn.remedy]}
+        return with_units(found)
 
     def warnings(self) -> Iterator[str]:
         """What the target's connections cost this run, where each request made one; what its name and a proxy did."""

@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from plimsoll.experiments.capacity import why_next
 from plimsoll.experiments.capacity.ageing import slowed
 from plimsoll.experiments.capacity.closed import (
     is_flat,
@@ -37,7 +38,7 @@ from plimsoll.experiments.capacity.ramp import (
 from plimsoll.experiments.capacity.recovery import answered, come_to_rest, why_gone
 from plimsoll.experiments.capacity.result import Cap, CapacityResult, CapacitySettings, Collapse, Confirmation
 from plimsoll.experiments.capacity.search import Trial, bracket_of
-from plimsoll.experiments.capacity.time_plan import spent_words
+from plimsoll.experiments.capacity.time_plan import more_time_words, spent_words
 from plimsoll.experiments.steps.failing import fails_more, give_up_reason, more_failures
 from plimsoll.experiments.steps.holding import StepHolder
 from plimsoll.experiments.steps.judgement import Judgement, Verdict
@@ -127,7 +128,7 @@ class _ClosedSearch:
             if not self.known.is_done(wanted):
                 if self._left_s() < self._step_cost_s():
                     break
-                if not self._hold_long(wanted, self.settings.step_s, 0.0):
+                if not self._hold_long(wanted, self.settings.step_s, 0.0, why_next.RISING):
                     return False
                 if wanted in self.known.failing or self.known.lowest_fallen <= level:
                     return True
@@ -138,7 +139,8 @@ class _ClosedSearch:
         if self.known.held and all(map(self.known.is_bent, self.known.held)):
             straight = [one.level for one in self.known.points if not self.known.is_bent(one.level)]
             has_time = self._left_s() >= self._step_cost_s()
-            if straight and has_time and not self._hold_long(max(straight), self.settings.step_s, 0.0):
+            why = why_next.RISING
+            if straight and has_time and not self._hold_long(max(straight), self.settings.step_s, 0.0, why):
                 return False
         self._take_straight()
         return False
@@ -170,7 +172,7 @@ class _ClosedSearch:
         """Hold the level at which the script cannot send more; whether the target carries it."""
         held = Judgement("good", (cap.words,), cap=cap)
         limit_s = self.settings.step_s
-        record = self.holder.hold(level, "hold", limit_s, lambda seen: None, lambda seen: held)
+        record = self.holder.hold(level, "hold", limit_s, lambda seen: None, lambda seen: held, why=why_next.CAPPED)
         if more_failures(record.measurement, self.base_errors) is not None:
             record.judgement = self._conclude(record.measurement)
             return False
@@ -219,9 +221,11 @@ class _ClosedSearch:
                 break
             left_s = self._left_s() - kept_s
             level, precise = self.known.next_level(self.result.bracket, left_s), 0.0
+            why = why_next.NEAR_BORDER
             if level is None:
                 level, precise = self.known.again(self.result.bracket, left_s), PRECISE * self.settings.width
-            if left_s < self._step_cost_s() or level is None or not self._hold_long(level, left_s / 3, precise):
+                why = why_next.AGAIN
+            if left_s < self._step_cost_s() or level is None or not self._hold_long(level, left_s / 3, precise, why):
                 break
             held += 1
             self._publish()
@@ -243,7 +247,8 @@ class _ClosedSearch:
             return self._conclude(seen) if over else None
 
         self._warm_up_for(level)
-        record = self.holder.hold(level, "confirm", max(HANG_LIMIT_S, lasts_s), decide, self._conclude)
+        most_s, why = max(HANG_LIMIT_S, lasts_s), why_next.CONFIRMED
+        record = self.holder.hold(level, "confirm", most_s, decide, self._conclude, why=why)
         if self._is_gone(record):
             return False
         now = throughput(record.measurement)
@@ -271,7 +276,8 @@ class _ClosedSearch:
             if not self.known.is_done(level) and level <= self.known.lowest_fallen:
                 if self.known.held and self._left_s() < 2 * self._step_cost_s():
                     break
-                if not self._hold_long(level, self._left_s() / (8 if level == flat else 16), precise):
+                most_s = self._left_s() / (8 if level == flat else 16)
+                if not self._hold_long(level, most_s, precise, why_next.SATURATED):
                     return False
             if not self.known.held:
                 continue
@@ -300,10 +306,11 @@ class _ClosedSearch:
             )
         if bounds.good is not None and self.known.are_neighbours(bounds.good, bounds.bad):
             return f"The bracket is as narrow as whole {'users' if self.known.whole else 'VUs'} allow."
-        spent = spent_words(bounds.width, self.settings.width, self.settings.load_budget_s)
+        spent = spent_words(bounds.width, self.settings.load_budget_s)
+        self.result.more_time = more_time_words(bounds.width, self.settings.width, self.settings.load_budget_s)
         return f"The bracket is wider than the goal of {share_words(self.settings.width)}: {spent}."
 
-    def _hold_long(self, level: float, most_s: float, precise: float) -> bool:
+    def _hold_long(self, level: float, most_s: float, precise: float, why: str) -> bool:
         """Hold a level until it is told from the border, its throughput is known to the share `precise`, or `most_s`
         are over, and again if its throughput drifted; False if the target is gone."""
         least_s = self.settings.step_s
@@ -333,7 +340,7 @@ class _ClosedSearch:
 
         for _ in range(TRIES_A_LEVEL):
             self._warm_up_for(level)
-            record = self.holder.hold(level, "hold", max(HANG_LIMIT_S, limit_s), decide, self._conclude)
+            record = self.holder.hold(level, "hold", max(HANG_LIMIT_S, limit_s), decide, self._conclude, why=why)
             if self._is_gone(record):
                 return False
             self._take(record)
@@ -403,7 +410,9 @@ class _ClosedSearch:
             enough = sum(seen.done) >= DONE_FOR_THROUGHPUT or len(seen.seconds) >= LONGEST_PROBE * least_s
             return self._conclude(seen) if len(seen.seconds) >= least_s and enough else None
 
-        return self.holder.hold(level, "probe", max(HANG_LIMIT_S, LONGEST_PROBE * least_s), decide, self._conclude)
+        why = why_next.TWICE if self.known.points else why_next.FIRST
+        most_s = max(HANG_LIMIT_S, LONGEST_PROBE * least_s)
+        return self.holder.hold(level, "probe", most_s, decide, self._conclude, why=why)
 
     def _publish(self) -> None:
         trials = self.known.trials()

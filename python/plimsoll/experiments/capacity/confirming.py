@@ -26,6 +26,7 @@ from plimsoll.experiments.capacity.known import Known
 from plimsoll.experiments.capacity.result import Confirmation, Confirmed
 from plimsoll.experiments.capacity.search import AIM_SHARE, falls_past_top, rounded
 from plimsoll.experiments.capacity.step_ends import is_behind_others
+from plimsoll.experiments.capacity.why_next import CONFIRMED
 from plimsoll.experiments.steps.evidence import waiting_of
 from plimsoll.experiments.steps.judge import LEAST_DRIFT, calm_words, judge
 from plimsoll.experiments.steps.judgement import Judgement
@@ -95,7 +96,7 @@ class Confirming:
             limit_s = max(step_s, min(most_s, known.left_s()))
             decide = partial(self._kept_up, proof=against > 0, enough_s=enough_s)
             conclude = partial(self._confirms, proof=against > 0)
-            record = known.holder.hold(level, "confirm", limit_s, decide, conclude)
+            record = known.holder.hold(level, "confirm", limit_s, decide, conclude, why=CONFIRMED)
             known.note(again=record.judgement.verdict == "bad")
             if not self._recover(record):
                 break

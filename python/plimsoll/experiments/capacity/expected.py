@@ -17,6 +17,7 @@ import math
 from collections.abc import Callable
 
 from plimsoll.experiments.capacity.result import CapacitySettings
+from plimsoll.experiments.capacity.why_next import EXPECTED
 from plimsoll.experiments.steps.holding import Conclude, StepHolder
 from plimsoll.experiments.steps.judgement import Judgement
 from plimsoll.experiments.steps.measure import Measurement
@@ -87,7 +88,7 @@ class ExpectedLevel:
                 return None
             return found if length >= settings.step_s and not self._is_awaited(before_s + limit_s) else None
 
-        return self._holder.hold(level, "expected", limit_s, decide, conclude)
+        return self._holder.hold(level, "expected", limit_s, decide, conclude, why=EXPECTED)
 
     def _see(self, level: float, snapshot: Snapshot) -> None:
         if self._settings.objectives or level == self._settings.expected_level:

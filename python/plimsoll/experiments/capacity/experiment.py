@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from plimsoll.experiments.capacity import why_next
 from plimsoll.experiments.capacity.ageing import quickened, slowed
 from plimsoll.experiments.capacity.closed_search import search_closed
 from plimsoll.experiments.capacity.confirming import Confirming
@@ -29,7 +30,7 @@ from plimsoll.experiments.capacity.recovery import come_to_rest, why_gone
 from plimsoll.experiments.capacity.result import CapacityResult, CapacitySettings, Collapse
 from plimsoll.experiments.capacity.search import collapses, falls_below, propose
 from plimsoll.experiments.capacity.step_ends import ends
-from plimsoll.experiments.capacity.time_plan import spent_words
+from plimsoll.experiments.capacity.time_plan import more_time_words, spent_words
 from plimsoll.experiments.load import LoadSource
 from plimsoll.experiments.steps.evidence import waiting_of
 from plimsoll.experiments.steps.failing import backlog_s, fails_more
@@ -67,7 +68,7 @@ def run_capacity(
     and what was measured until then; a second one ends the load at once and is raised.
     """
     holder = StepHolder(source, writer, probes_sampler, on_progress, data_volume, on_message, on_step)
-    holder.warm_up_s = settings.warm_up_s
+    holder.warm_up_s, holder.until_s = settings.warm_up_s, settings.load_budget_s
     result = CapacityResult(source.unit, source.open, settings, steps=holder.records)
     search = _OpenSearch(holder, settings, result)
     started = False
@@ -138,14 +139,14 @@ class _OpenSearch:
     def _ramp(self) -> bool:
         """Probe upwards to the first sign of saturation; False if the target cannot be measured at all."""
         ramp = Ramp(self.settings, self.result.unit)
-        level = ramp.first_level()
+        level, why = ramp.first_level(), why_next.FIRST
         for count in range(MOST_PROBES):
 
             def decide(seen: Measurement, first: bool = count == 0) -> Judgement | None:
                 return ramp.decide(seen, self.known.context(seen, quick=True), first)
 
             limit_s, filling = ramp.limit_s(self.holder.warm_up_s, count == 0), is_filling if count == 0 else None
-            record = self.holder.hold(level, "probe", limit_s, decide, self._conclude_probe, filling)
+            record = self.holder.hold(level, "probe", limit_s, decide, self._conclude_probe, filling, why)
             seen = record.measurement
             if self._unusable(record):
                 return False
@@ -158,10 +159,10 @@ class _OpenSearch:
             if is_over:
                 return self._recover(record)
             waiting = waiting_of(seen, self.known.context(seen))
-            following = ramp.next_level(record.level, seen, float(waiting[-1]) if waiting.size else 0.0)
+            following = ramp.next_probe(record.level, seen, float(waiting[-1]) if waiting.size else 0.0)
             if following is None or self.known.left_s() < self.known.step_cost_s():
                 break
-            level = following
+            level, why = following.level, following.why
         return True
 
     def _narrow(self, held: int) -> int:
@@ -178,7 +179,7 @@ class _OpenSearch:
             if held and self.known.left_s() < self.known.telling_step_s(proposal.level):
                 break
             held += 1
-            self._hold(proposal.level)
+            self._hold(proposal.level, why_next.words_of(proposal, self.result.unit))
         self._hold_overload()
         self.known.kept_s = self._kept_back_s()
         return held
@@ -194,7 +195,7 @@ class _OpenSearch:
         levels = [one.level for one in probes if not one.judgement.capped and one.level > (bounds.good or 0.0)]
         held = {one.level for one in self.holder.records if one.kind == "hold"}
         if levels and min(levels) not in held:
-            self._hold(min(levels))
+            self._hold(min(levels), why_next.OVERLOADED)
 
     def _kept_back_s(self) -> float:
         return self._expected.kept_back_s(self.result.bracket.bad, self.known.telling_step_s)
@@ -239,14 +240,14 @@ class _OpenSearch:
         bad = self.result.bracket.bad
         if bad is None or self.result.reason or self.known.left_s() < self.known.step_cost_s():
             return False
-        again = self._hold(bad)
+        again = self._hold(bad, why_next.CARRIED_BY_NOW)
         fast = self.known.host_speed_in(again.measurement) >= 1 + LEAST_DRIFT
         if again.judgement.verdict != "good" or fast or self.result.reason:
             return False
         self.known.outgrow(again.start_s, words)
         return True
 
-    def _hold(self, level: float) -> StepRecord:
+    def _hold(self, level: float, why: str) -> StepRecord:
         """Hold one level until it is judged or its share of the time is spent, and let the target recover."""
 
         def decide(seen: Measurement) -> Judgement | None:
@@ -256,7 +257,7 @@ class _OpenSearch:
 
         lasted = warm_up_from(self.known.filling(level), self.settings.warm_up_s)
         self.holder.warm_up_s = max(self.holder.warm_up_s, lasted)
-        record = self.holder.hold(level, "hold", self.known.longest_step_s(), decide, self._conclude)
+        record = self.holder.hold(level, "hold", self.known.longest_step_s(), decide, self._conclude, why=why)
         self.known.note()
         self._recover(record)
         return record
@@ -353,7 +354,8 @@ class _OpenSearch:
         elif self._has_time_for_a_step():
             spent = STEPS_SPENT
         else:
-            spent = spent_words(bounds.width, settings.width, settings.load_budget_s)
+            spent = spent_words(bounds.width, settings.load_budget_s)
+            self.result.more_time = more_time_words(bounds.width, settings.width, settings.load_budget_s)
         disturbed = sum(record.judgement.disturbed for record in self.holder.records)
         words = f" {disturbed} of its steps prove nothing, as others took CPU time of the host." if disturbed else ""
         return f"The bracket is wider than the goal of {share_words(settings.width)}: {spent}.{words}"

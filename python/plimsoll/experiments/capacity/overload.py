@@ -18,6 +18,7 @@ from dataclasses import replace
 
 from plimsoll.experiments.capacity.result import Collapse
 from plimsoll.experiments.capacity.search import rounded
+from plimsoll.experiments.capacity.why_next import OVERLOAD, RECOVERY
 from plimsoll.experiments.steps.failing import backlog_s
 from plimsoll.experiments.steps.holding import StepHolder
 from plimsoll.experiments.steps.judgement import Judgement
@@ -68,14 +69,14 @@ def _overload(holder: StepHolder, collapse: Collapse) -> bool:
         return Judgement("undecided", ("It did not collapse again.",)) if too_much else None
 
     level = OVERLOAD_FACTOR * collapse.level
-    record = holder.hold(level, "overload", LONGEST_OVERLOAD_S, has_collapsed, lambda _: Judgement("undecided"))
+    record = holder.hold(level, "overload", LONGEST_OVERLOAD_S, has_collapsed, _open, why=OVERLOAD)
     return record.judgement.verdict == "bad"
 
 
 def _descend(holder: StepHolder, found: Collapse, level: float, left_s: Callable[[], float], whole: bool) -> Collapse:
     """From `level` downwards without a pause until the backlog shrinks; `found` with the bounds that this shows."""
     while left_s() >= WATCHED_S and level > 0:
-        record = holder.hold(level, "recovery", LONGEST_WATCH_S, _shrinks, lambda _: Judgement("undecided"))
+        record = holder.hold(level, "recovery", LONGEST_WATCH_S, _shrinks, _open, why=RECOVERY)
         if record.judgement.verdict == "good":
             gone = record.measurement.unfinished_end <= GONE_SHARE * record.measurement.unfinished_start
             return replace(found, recovers_at=level, recovery_s=float(len(record.measurement.done)) if gone else None)
@@ -87,6 +88,10 @@ def _descend(holder: StepHolder, found: Collapse, level: float, left_s: Callable
         collapsed_level = found.per_s / found.carried_per_s * found.carried_level
         level = rounded(min(STEP_DOWN * level, max(BELOW_COLLAPSED * collapsed_level, STEP_DOWN**3 * level)), whole)
     return found
+
+
+def _open(seen: Measurement) -> Judgement:
+    return Judgement("undecided")
 
 
 def _shrinks(seen: Measurement) -> Judgement | None:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from plimsoll.experiments.capacity.result import CapacityResult, FailingAnyway
 from plimsoll.experiments.capacity.search import rounded
+from plimsoll.experiments.capacity.why_next import STILL_FAILS
 from plimsoll.experiments.steps.holding import StepHolder
 from plimsoll.experiments.steps.judgement import Judgement, Verdict
 from plimsoll.experiments.steps.measure import Measurement
@@ -60,7 +61,7 @@ def _failures_at_low_load(
         verdict = _compared(check.failed, check.requests, share)
         return None if verdict == "undecided" else Judgement(verdict)
 
-    check = holder.hold(level, "rest", LONGEST_CHECK_S, decide, lambda _: Judgement("undecided"))
+    check = holder.hold(level, "rest", LONGEST_CHECK_S, decide, lambda _: Judgement("undecided"), why=STILL_FAILS)
     if check.judgement.verdict != "bad":
         return None
     found = check.measurement

@@ -38,6 +38,14 @@ LONGEST_WARM_UP_S, LONGEST_ANSWERS_S = 60.0, 15.0
 
 
 @dataclass(frozen=True)
+class NextProbe:
+    """The level of the next probe, and why that one."""
+
+    level: float
+    why: str
+
+
+@dataclass(frozen=True)
 class Ramp:
     """Decides how long a probe lasts and which level comes next. Pure."""
 
@@ -66,17 +74,21 @@ class Ramp:
             level = min(level, settings.max_level / 4)
         return rounded(level, self.unit == "vus")
 
-    def next_level(self, level: float, seen: Measurement, waiting: float) -> float | None:
+    def next_probe(self, level: float, seen: Measurement, waiting: float) -> NextProbe | None:
         """Twice the level, four times while arrivals are too few to show anything, less where work began to wait
         (`waiting`: so much of it at the end); None at the greatest level."""
         most = self.settings.max_level
         if most is not None and level >= most:
             return None
-        factor = 4.0 if sum(seen.planned) < FEW_ARRIVALS else 2.0
+        factor, why = 2.0, "twice the level before, where nothing waited"
         if waiting >= FEW_ARRIVALS and waiting >= WAITING_S * seen.done_per_s:
-            factor = NEAR_FACTOR
+            factor, why = NEAR_FACTOR, "a little above the level before, where work began to wait"
+        elif sum(seen.planned) < FEW_ARRIVALS:
+            factor, why = 4.0, "four times the level before, which had too few arrivals to show anything"
         wanted = rounded(level * factor, self.unit == "vus")
-        return min(wanted, most) if most is not None else wanted
+        if most is not None and wanted >= most:
+            return NextProbe(most, "the greatest level that is allowed")
+        return NextProbe(wanted, why)
 
     def decide(self, seen: Measurement, context: Context, first: bool) -> Judgement | None:
         """Judgement when the probe has done its work, None while it should go on."""

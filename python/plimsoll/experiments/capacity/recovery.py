@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from plimsoll.experiments.capacity.search import rounded
+from plimsoll.experiments.capacity.why_next import REST, STILL_ANSWERS
 from plimsoll.experiments.steps.holding import StepHolder
 from plimsoll.experiments.steps.judgement import Judgement
 from plimsoll.experiments.steps.measure import Measurement
@@ -33,7 +34,7 @@ def why_gone(holder: StepHolder, record: StepRecord, drain_limit_s: float) -> st
     lowest = min(step.level for step in holder.records)
     deadline_s = holder.source.now() + RECHECK_LIMIT_S
     while True:
-        check = holder.hold(lowest, "probe", CHECK_S, _answers, lambda _: Judgement("undecided"))
+        check = holder.hold(lowest, "probe", CHECK_S, _answers, _conclude, why=STILL_ANSWERS)
         if check.judgement.verdict == "good":
             return ""
         if holder.source.now() >= deadline_s:
@@ -44,6 +45,10 @@ def why_gone(holder: StepHolder, record: StepRecord, drain_limit_s: float) -> st
     up_to = f" It did up to level {number(before)}." if before is not None else ""
     why = f": {causes}" if causes else ""
     return f"The target no longer answers after level {number(record.level)}{drained}{why}.{up_to}"
+
+
+def _conclude(seen: Measurement) -> Judgement:
+    return Judgement("undecided")
 
 
 def _answers(seen: Measurement) -> Judgement | None:
@@ -68,4 +73,4 @@ def come_to_rest(holder: StepHolder, idle_s: float | None, calm: Sequence[float]
         seconds = seconds + 1 if mean_ms <= 1000 * max(SLOWER * idle_s, idle_s + SLOWER_S) else 0
         return Judgement("good") if seconds >= REST_S else None
 
-    return holder.hold(level, "rest", LONGEST_REST_S, is_quick, lambda _: Judgement("undecided"))
+    return holder.hold(level, "rest", LONGEST_REST_S, is_quick, _conclude, why=REST)

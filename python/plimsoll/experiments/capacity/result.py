@@ -160,6 +160,7 @@ class CapacityResult:
     `collapse`: where throughput falls under overload; `cap`: what the script or the generator can send, where that is
     less than the target carries; `plateau_per_s`: the most that it does with any number of users, iterations per
     second; None of an open load, and where that was not seen.
+    `more_time`: what more time would give, where the load time was spent; empty elsewhere.
     `rate_arrivals`: how many arrivals `rate_per_level_s` was measured from; None where it was declared.
     """
 
@@ -168,6 +169,7 @@ class CapacityResult:
     settings: CapacitySettings
     status: Status = "finished"
     reason: str = ""
+    more_time: str = ""
     bracket: Bracket = field(default_factory=lambda: Bracket(None, None))
     estimate: Plateau | None = None
     plateau_per_s: float | None = None
@@ -199,6 +201,7 @@ class CapacityResult:
             "open": self.open,
             "status": self.status,
             "reason": self.reason,
+            "more_time": self.more_time,
             "good": self.bracket.good,
             "bad": self.bracket.bad,
             "width": width if math.isfinite(width) else None,

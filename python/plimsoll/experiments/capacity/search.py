@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from plimsoll.experiments.steps.judgement import Verdict
@@ -71,12 +71,18 @@ class Goal:
         return 0.92 * self.width / (2 - self.width)
 
 
+Basis = Literal["estimate", "hurry", "no estimate", "no plateau", "contradicted"]
+
+
 @dataclass(frozen=True)
 class Proposal:
-    """The next level, and which bound it is meant to become."""
+    """The next level, and which bound it is meant to become. `basis`: what it rests on; `estimate`: of the capacity,
+    where it rests on that."""
 
     level: float
     aim: Literal["good", "bad"]
+    basis: Basis = field(default="no estimate", compare=False)
+    estimate: float | None = field(default=None, compare=False)
 
 
 def bracket_of(trials: Sequence[Trial]) -> Bracket:
@@ -220,19 +226,23 @@ def propose(trials: Sequence[Trial], goal: Goal, half_width: float, hurry: bool 
     """
     bounds, again = bracket_of(trials), _inverted(trials)
     if again is not None:
-        return Proposal(again, "good")
+        return Proposal(again, "good", "contradicted")
     if bounds.width <= goal.width or _at_most(bounds.good, goal):
         return None
     estimate = capacity_estimate(trials, half_width)
+    basis: Basis = "estimate"
     if has_no_plateau(trials):
-        wanted = _halved(trials, goal)
+        wanted, basis = _halved(trials, goal), "no plateau"
     elif estimate is None:
-        wanted = _without_estimate(trials, goal)
+        wanted, basis = _without_estimate(trials, goal), "no estimate"
     elif hurry and bounds.good is None:
-        wanted = Proposal(_safely_below(estimate.level, trials, half_width), "good")
+        wanted, basis = Proposal(_safely_below(estimate.level, trials, half_width), "good"), "hurry"
     else:
         wanted = _around(estimate.level, trials, goal, half_width)
-    return _within(wanted, trials, goal, half_width) if wanted is not None else None
+    if wanted is None:
+        return None
+    rests_on = estimate.level if estimate is not None and basis in ("estimate", "hurry") else None
+    return _within(replace(wanted, basis=basis, estimate=rests_on), trials, goal, half_width)
 
 
 def _at_most(good: float | None, goal: Goal) -> bool:
@@ -365,7 +375,7 @@ def _within(wanted: Proposal, trials: Sequence[Trial], goal: Goal, half_width: f
     judged = [trial.level for trial in trials if trial.proven and trial.verdict != "undecided"]
     if _is_held(level, judged, 0.0 if goal.whole else half_width):
         return None
-    return Proposal(level, wanted.aim)
+    return replace(wanted, level=level)
 
 
 def rounded(level: float, whole: bool) -> float:

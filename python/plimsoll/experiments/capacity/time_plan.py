@@ -108,13 +108,17 @@ def promise(settings: CapacitySettings, is_open: bool) -> str:
     )
 
 
-def spent_words(width: float, goal: float, load_s: float) -> str:
-    """What more time would give, at the end of a search whose time was spent."""
+def spent_words(width: float, load_s: float) -> str:
+    """That the load time was spent, at the end of a search."""
+    done = "narrow it further" if math.isfinite(width) else "bound it on both sides"
+    return f"{said(load_s)} of load did not {done}"
+
+
+def more_time_words(width: float, goal: float, load_s: float) -> str:
+    """What more time would give, if time is what the search lacked."""
     if not math.isfinite(width):
         more_s = _round_time(2 * load_s)
-        return f"{said(load_s)} of load did not bound it on both sides; give it {said(more_s)} (--for {typed(more_s)})"
+        return f"give it {said(more_s)} (--for {typed(more_s)})"
     more = with_more_time(width, goal, load_s)
-    return (
-        f"{said(load_s)} of load did not narrow it further; with {said(more.seconds)} it would be about "
-        f"{share_words(more.width)} wide (--for {typed(more.seconds)})"
-    )
+    told = f"with {said(more.seconds)} it would be about {share_words(more.width)} wide"
+    return f"{told} (--for {typed(more.seconds)})"

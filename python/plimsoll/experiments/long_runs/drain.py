@@ -115,8 +115,10 @@ def run_drain(
         at_rest = backlog.waiting or 0.0
         result.load_from_s = source.now()
         holder.warm_up_s = settings.warm_up_s
+        holder.until_s = result.load_from_s + settings.warm_up_s + settings.duration_s
         try:
-            record = holder.hold(settings.level, "expected", settings.duration_s, decide, conclude)
+            why = "held for the time that was asked; then the load ends and the backlog is followed"
+            record = holder.hold(settings.level, "expected", settings.duration_s, decide, conclude, why=why)
             if record.judgement.given_up:
                 result.reason = f"The load was given up: {record.judgement.reasons[0]}"
         finally:

@@ -105,6 +105,7 @@ def run_grow(
 ) -> GrowResult:
     """Load the items; the source is started here and stopped whatever happens. Its level is the creates at a time."""
     holder = StepHolder(source, writer, probes_sampler, on_progress, None, on_message)
+    holder.until_s = settings.longest_s
     loading = _Loading(source, holder, settings)
     result = loading.result
     started = False
@@ -207,6 +208,7 @@ class _Loading:
         self._on.go_on(now, until_s)
         if level != self._level:
             self._level = level
+            self.holder.why = self.pressure.reason
             self.holder.event("level", now, level=level, reason=self.pressure.reason)
 
     def _take(self, snapshot: Snapshot, draining: bool = False) -> None:

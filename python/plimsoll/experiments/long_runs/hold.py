@@ -19,7 +19,7 @@ from functools import partial
 from typing import Any
 
 from plimsoll.experiments.load import LoadSource
-from plimsoll.experiments.long_runs.keep import Keeper
+from plimsoll.experiments.long_runs.keep import Keeper, State
 from plimsoll.experiments.long_runs.kept_load import KeptLoad, KeptObjective, event_of
 from plimsoll.experiments.long_runs.shifted import Shifted
 from plimsoll.experiments.steps.failing import failing_share, give_up_reason
@@ -32,6 +32,13 @@ from plimsoll.runs.readings.declared_caps import DeclaredCap
 from plimsoll.runs.readings.script_caps import LoadSeconds, binding_cap
 from plimsoll.words import number, time_words
 
+WHY_KEPT: dict[State, str] = {
+    "climb": "climbing: the objectives have room left",
+    "keep": "steered to where the objectives just hold",
+    "recover": "cut after an overload, until the backlog is gone",
+}
+ALONE = "one user who does nothing at the same time: what is slow here is slow without any load"
+HELD = "held for the time that was asked"
 PATIENCE_S = 30
 DRAIN_LIMIT_S = 30.0
 LOST = "After an overload the work inside did not go away, though hardly any load was left."
@@ -106,6 +113,7 @@ def run_hold(
     `run_capacity`; the last event written is `hold_result`.
     """
     holder = StepHolder(baseline or source, writer, probes_sampler, on_progress, data_volume, on_message, on_step)
+    holder.until_s = settings.baseline_s * (baseline is not None) + settings.warm_up_s + settings.duration_s
     result = HoldResult(source.unit, source.open, settings, steps=holder.records)
     under_way = _UnderWay()
 
@@ -151,7 +159,7 @@ def _alone(holder: StepHolder, baseline: LoadSource, seconds: float, under_way: 
     under_way.start(baseline)
     about = {"experiment": "hold", "unit": baseline.unit, "open": baseline.open}
     holder.event("experiment_started", baseline.now(), **about)
-    record = holder.hold(1.0, "baseline", seconds, _fails_alone, conclude)
+    record = holder.hold(1.0, "baseline", seconds, _fails_alone, conclude, why=ALONE)
     under_way.drain(holder)
     under_way.stop()
     holder.finish()
@@ -176,11 +184,13 @@ def _under_load(
     decide_second: Decide = partial(decide, capped=capped)
     if settings.keep:
         shifted = _kept(shifted, settings, holder)
+        shifted.on_state = partial(_tell_state, holder)
         decide_second = partial(decide_kept, load=shifted, capped=capped)
     under_way.start(shifted)
     holder.source, holder.warm_up_s = shifted, settings.warm_up_s
+    holder.until_s = offset_s + settings.warm_up_s + settings.duration_s
     holder.event("experiment_started", shifted.now(), experiment="hold", unit=source.unit, open=source.open)
-    record = holder.hold(settings.level, "expected", settings.duration_s, decide_second, capped)
+    record = holder.hold(settings.level, "expected", settings.duration_s, decide_second, capped, why=HELD)
     if record.judgement.given_up:
         result.reason = (
             f"Ended after {time_words(record.end_s - record.start_s)} at level {number(settings.level)}: "
@@ -201,6 +211,11 @@ def _kept(source: LoadSource, settings: HoldSettings, holder: StepHolder) -> Kep
         holder.event(kind, **details)
 
     return KeptLoad(source, settings.keep, keeper, tell)
+
+
+def _tell_state(holder: StepHolder, state: State) -> None:
+    """Why the level is what it is, for who watches."""
+    holder.why = WHY_KEPT[state]
 
 
 def source_second(holder: StepHolder) -> float:

@@ -14,7 +14,7 @@ from typing import Any
 
 from plimsoll.errors import InputError
 from plimsoll.experiments.load import LoadSource
-from plimsoll.experiments.long_runs.keep import Keeper, Second
+from plimsoll.experiments.long_runs.keep import Keeper, Second, State
 from plimsoll.experiments.long_runs.keep_loop import seen_of
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.metric_names import RESPONSE_METRICS
@@ -73,6 +73,7 @@ class KeptLoad:
     objectives: Sequence[KeptObjective]
     keeper: Keeper
     on_event: OnEvent = lambda kind, **details: None
+    on_state: Callable[[State], None] = lambda state: None
     unit: str = ""
     open: bool = True
     _metric: str | None = None
@@ -121,6 +122,7 @@ class KeptLoad:
         following = keeper.next_level(self._second(snapshot, level))
         if following != level:
             self.source.set_level(following)
+        self.on_state(keeper.state)
         second = snapshot.second + 1.0
         if settled is None and keeper.settled_at is not None:
             self.on_event("keep_settled", second=second, level=following)

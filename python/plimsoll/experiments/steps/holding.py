@@ -104,7 +104,9 @@ class StepHolder:
         self._books, self._booked = Books(), source
         self._unfinished = 0
         self.is_still = False  # nothing ended any more when the last drain gave up
-        self.words = ""
+        self.words = self.why = ""
+        self.until_s: float | None = None  # second at which the load time ends
+        self._held: Measurement | None = None
         self._stolen, self._speed = 0.0, math.nan
         self._speed_errors: list[float] = []
 
@@ -116,9 +118,10 @@ class StepHolder:
         decide: Decide,
         conclude: Conclude,
         filling: Filling | None = None,
+        why: str = "",
     ) -> StepRecord:
         """Hold `level` until `decide` returns a judgement or `limit_s` measured seconds passed; then `conclude`.
-        `filling`: whether the warm-up goes on, where nobody knows yet how long it takes.
+        `filling`: whether the warm-up goes on, where nobody knows yet how long it takes. `why`: this level, in words.
 
         Steps after an overload (`AFTER_OVERLOAD`) show how the target comes to rest and are no points of its curve:
         their events have names of their own. An interruption (KeyboardInterrupt) closes the record as undecided
@@ -130,12 +133,14 @@ class StepHolder:
             self._tell_step("started")
         self._tell_amended()
         start_s = self.source.now()
-        self.event("recovery_started" if after_overload else "step_started", start_s, level=level, step_kind=kind)
+        about = {"level": level, "step_kind": kind} | ({"why": why} if why else {})
+        self.event("recovery_started" if after_overload else "step_started", start_s, **about)
         self.source.set_level(level)
         began = math.ceil(start_s - SETTLED_SHARE)
         measured_from = began + math.ceil(self.warm_up_s)
         best_per_s = max((record.measurement.done_per_s for record in self.records), default=0.0)
-        seen = Measurement(level, best_done_per_s=best_per_s)
+        seen = self._held = Measurement(level, best_done_per_s=best_per_s)
+        self.why = why
         judgement: Judgement | None = None
         try:
             for snapshot in self.source.snapshots(measured_from + math.ceil(limit_s)):
@@ -262,6 +267,7 @@ class StepHolder:
         end_s = float(seen.seconds[-1] + 1) if seen.seconds else self.source.now()
         record = StepRecord(seen.level, kind, start_s, end_s, seen, judgement, volume_start=volume)
         self.records.append(record)
+        self._held, self.why = None, ""
         self._books.enter(record)
         after_overload = kind in AFTER_OVERLOAD
         self.event("recovery_ended" if after_overload else "step_ended", end_s, **record.to_json())
@@ -287,7 +293,7 @@ class StepHolder:
                 self._began = True
                 self.writer.set_t0(snapshot.t_unix - snapshot.second)
             self.writer.append_snapshot(snapshot)
-        rows = None
+        rows: list[Mapping[str, Any]] | None = None
         if self._sample is not None and probe:
             rows = list(self._sample(snapshot.second, snapshot.t_unix))
             self._take(rows)
@@ -304,6 +310,12 @@ class StepHolder:
                     float(self._unfinished),
                     self.bracket,
                     self.words,
+                    self.why,
+                    self.until_s,
+                    judged,
+                    rows or (),
+                    self._held,
+                    self.records,
                 )
             )
         return judged

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from plimsoll.experiments.steps.judgement import Judgement
 from plimsoll.experiments.steps.measure import Measurement
+from plimsoll.runs.snapshot import Snapshot
 
 Status = Literal["finished", "interrupted", "failed"]
 StepKind = Literal["probe", "hold", "confirm", "expected", "baseline", "rest", "overload", "recovery"]
@@ -110,7 +111,12 @@ class StepRecord:
 
 @dataclass(frozen=True)
 class Progress:
-    """One line of live progress, once a second: what is held, and what is known so far, also in `words`."""
+    """Live progress, once a second: what is held, and what is known so far, also in `words`.
+
+    `why`: why that level; `until_s`: second at which the load time ends, None where none was given; `snapshot`, `rows`:
+    the second as it may be judged, and what the probes said in it. `step` is what was measured so far of the level that
+    is held, None while none is; `steps` are those before, judged by what is known now. Both go on changing: they are
+    to be read before the callback returns."""
 
     phase: Phase
     second: float
@@ -121,6 +127,12 @@ class Progress:
     unfinished: float
     bracket: Bracket
     words: str = ""
+    why: str = ""
+    until_s: float | None = None
+    snapshot: Snapshot | None = None
+    rows: Sequence[Mapping[str, Any]] = ()
+    step: Measurement | None = None
+    steps: Sequence[StepRecord] = ()
 
 
 ProgressCallback = Callable[[Progress], None]

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from plimsoll.experiments.load import LoadSource
-from plimsoll.experiments.trials.plan import Trial, TrialPlan
+from plimsoll.experiments.trials.plan import Order, Trial, TrialPlan
 from plimsoll.runs.readings.endpoints import Endpoints
 from plimsoll.runs.snapshot import Snapshot
 
@@ -32,6 +32,11 @@ MEASURED = (
     *("cores", "cpu_share", "cpu_steal_share"),  # of the host: what others took of it
 )
 COUNTED = ("restarts",)
+WHY_IN_ORDER: Mapping[Order, str] = {
+    "interleaved": "drawn at random, so that what drifts meets all alike",
+    "grouped": "drawn at random among those of one variant, as changing it is costly",
+    "ascending": "the order that was given, up to where nothing answers",
+}
 
 
 class TrialSource(LoadSource, Protocol):
@@ -75,7 +80,11 @@ class TargetRead(Protocol):
 
 @dataclass(frozen=True)
 class TrialProgress:
-    """Live progress, once a second: which trial of how many, what it holds, and how far it is."""
+    """Live progress, once a second: which trial of how many, what it holds, and how far it is.
+
+    `trial` of `plan`, and `why` it is next; `snapshot`, `rows`: the second, and what the probes said in it; `seen`:
+    what was measured of the trial so far, nothing while it warms up; `records`: the complete trials. These two go on
+    changing: they are to be read before the callback returns."""
 
     number: int
     of: int
@@ -84,6 +93,13 @@ class TrialProgress:
     second: int
     seconds: int
     done_per_s: float
+    why: str = ""
+    snapshot: Snapshot | None = None
+    rows: Sequence[Record] = ()
+    seen: Endpoints | None = None
+    records: Sequence[Record] = ()
+    trial: Trial | None = None
+    plan: TrialPlan | None = None
 
 
 @dataclass
@@ -131,6 +147,7 @@ def run_trials(plan: TrialPlan, session: Session) -> TrialsResult:
             session.writer.append_event("trial_skipped", second=float(offset_s), trial=trial.number, reason=reason)
             continue
         holder = _Holder(plan, trial, len(trials), session, offset_s)
+        holder.complete = result.records
         try:
             with session.around(trial):
                 record = holder.hold()
@@ -159,6 +176,7 @@ class _Holder:
         self.plan, self.trial, self.session = plan, trial, session
         self.next_s = self._offset_s = offset_s
         self._of = of
+        self.complete: Sequence[Record] = ()  # trials before this one
         self._seen = Endpoints()
         self._epoch = 0
         self._waiting_for: Mapping[str, int] = {}
@@ -204,15 +222,29 @@ class _Holder:
             self._seen.add(snapshot, self._epoch)
         elif self._epoch and snapshot.second >= until_s:
             self._take_late(snapshot)
+        rows: Sequence[Record] = ()
         if self.session.sample is not None and snapshot.second < until_s:
-            for row in self.session.sample(second, snapshot.t_unix):
+            rows = list(self.session.sample(second, snapshot.t_unix))
+            for row in rows:
                 writer.append_resource(row)
                 self._note(row, MEASURED if measured else COUNTED)
         if self.session.on_progress is not None and snapshot.second < until_s:
-            label, level = self.plan.label(self.trial.variant), self.trial.level.words
             self.session.on_progress(
                 TrialProgress(
-                    self.trial.number, self._of, label, level, snapshot.second + 1, until_s, float(snapshot.done)
+                    self.trial.number,
+                    self._of,
+                    self.plan.label(self.trial.variant),
+                    self.trial.level.words,
+                    snapshot.second + 1,
+                    until_s,
+                    float(snapshot.done),
+                    WHY_IN_ORDER[self.plan.order],
+                    snapshot,
+                    rows,
+                    self._seen,
+                    self.complete,
+                    self.trial,
+                    self.plan,
                 )
             )
 

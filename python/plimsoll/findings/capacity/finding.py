@@ -13,7 +13,7 @@ from plimsoll.findings.capacity.data_volume import data_volume_facts
 from plimsoll.findings.capacity.dearer import dearer_process
 from plimsoll.findings.capacity.estimates import interval_facts, knee_facts
 from plimsoll.findings.capacity.nearly_full import nearly_full
-from plimsoll.findings.capacity.seen_overload import overload_seen
+from plimsoll.findings.capacity.seen_overload import as_seen_in_passing, overload_seen
 from plimsoll.findings.capacity.sustainable import bounds_for_headroom, sustainable_load
 from plimsoll.findings.capacity.words import answer, headroom_of, next_steps
 from plimsoll.findings.evidence import as_data, of_sources, of_steps
@@ -99,6 +99,8 @@ def capacity_findings(
     judged = judge_objectives(objectives, made, snapshots, reference, facts["unit"], facts["open"])
     judged = objectives_within(judged, steps)
     capacity = _capacity(facts, steps, means, per_level)
+    apart = None if apart_by_affinity else kept_apart
+    limited = _limit(facts, steps, means, bad, run, limit_of_generator(generator), apart) if answered else _NOT_JUDGED
     finding: dict[str, Any] = {
         "schema": SCHEMA,
         "question": QUESTION,
@@ -110,22 +112,7 @@ def capacity_findings(
         "capacity": capacity,
         "objectives": judged,
         "sustainable": sustainable_load(facts["good"], facts["bad"], judged, facts["unit"]),
-        "limited_by": nearly_full(
-            facts,
-            steps,
-            means,
-            limiting_resource(
-                _clearest(bad, steps) or overload_seen(facts),
-                steps,
-                means,
-                facts["unit"],
-                statements=Statements.of(run),
-                generator=limit_of_generator(generator),
-                kept_apart=None if apart_by_affinity else kept_apart,
-            ),
-        )
-        if answered
-        else dict(_NOT_JUDGED),
+        "limited_by": dict(limited),
         "headroom": _headroom(facts, judged, per_level, expected_users),
         "generator": generator,
         "data_volume": volume,
@@ -302,6 +289,32 @@ def _headroom(
     return headroom_of(expected_users, *(one * per_level if one is not None and per_level else None for one in bounds))
 
 
+def _limit(
+    facts: Mapping[str, Any],
+    steps: Sequence[Step],
+    means: Sequence[Means],
+    bad: Step | None,
+    run: RunReader | None,
+    generator: dict[str, Any] | None,
+    kept_apart: str | None,
+) -> dict[str, Any]:
+    """What stops it at `bad`; where no level was proven to be too much, what a short step showed, or was nearly full
+    at the highest that is carried."""
+    unit, short = facts["unit"], overload_seen(facts)
+    limited = limiting_resource(
+        _clearest(bad, steps) or short,
+        steps,
+        means,
+        unit,
+        statements=Statements.of(run),
+        generator=generator,
+        kept_apart=kept_apart,
+    )
+    if short is not None:
+        return as_seen_in_passing(limited, short, unit)
+    return nearly_full(facts, steps, means, limited)
+
+
 def _clearest(bad: Step | None, steps: Sequence[Step]) -> Step | None:
     """The overloaded step that shows best what limits: the bound, or where the hypervisor took CPU time from it, the
     overloaded step that it disturbed least."""
@@ -314,8 +327,9 @@ def _reason(facts: Mapping[str, Any], *, falls: bool) -> str:
     """Why the search ended; `falls`: what the target carries fell meanwhile, as the search itself did not see."""
     good, bad = facts["good"], facts["bad"]
     is_wide = good is not None and bad is not None and (bad - good) / bad > facts["width_goal"]
-    more = " What the target carries fell meanwhile, which more time does not narrow." if falls and is_wide else ""
-    return f"{facts['reason']}{'' if facts.get('slowed') else more}"
+    if falls and is_wide and not facts.get("slowed"):
+        return f"{facts['reason']} What the target carries fell meanwhile, which more time does not narrow."
+    return str(facts["reason"])
 
 
 def _notes(facts: Mapping[str, Any], steps: Sequence[Step]) -> list[str]:

@@ -9,8 +9,7 @@ from plimsoll.findings.capacity.how_far import Reaching, level_at, reach_of
 from plimsoll.findings.capacity.run_resources import Resource, as_json, evidence_of
 from plimsoll.findings.capacity.seen_overload import overload_of, overload_words
 from plimsoll.findings.evidence import as_data
-from plimsoll.findings.trials.trials import joined
-from plimsoll.words import level_words, number, share_words
+from plimsoll.words import joined, level_words, number, share_words
 
 QUESTION = "What would stop it next?"
 CLEARLY = 1.05
@@ -24,7 +23,7 @@ def next_limit_finding(
     if not resources:
         return None
     all_of_them = [reach_of(resource, resource.ceiling, f"the whole of {resource.where}") for resource in resources]
-    limited = main["limited_by"]
+    limited = main["limited_by"].get("in_short_step") or main["limited_by"]
     reached = [one for one in all_of_them if _rises(one) or one.resource.name == limited.get("resource")]
     flat = [one for one in all_of_them if one not in reached]
     if not reached:
@@ -59,7 +58,7 @@ def next_limit_finding(
     return {
         "question": QUESTION,
         "answer": words,
-        "stopped_by": limited["where"] if stopped else None,
+        "stopped_by": limited["where"] if stopped and overload is None else None,
         "order": [
             as_json(one.resource)
             | {

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from plimsoll.findings.evidence import EVENTS, Evidence, as_data
+from plimsoll.findings.imported.shown import good_per_s
 from plimsoll.findings.resources import Step
 from plimsoll.stats.throughput.scalability import FEWEST_LEVELS, NoLaw, Scalability, fit_scalability
 from plimsoll.words import level_words, number, share_words, without_flags
@@ -16,8 +18,10 @@ LAW = "the universal scalability law"
 LEAST_SECONDS = 2.0
 
 
-def scaling_finding(main: Mapping[str, Any], steps: Sequence[Step]) -> dict[str, Any] | None:
-    """The finding; None for an open workload, whose level is no number of users at work, and below FEWEST_LEVELS."""
+def scaling_finding(main: Mapping[str, Any], steps: Sequence[Step], *, falls: bool = True) -> dict[str, Any] | None:
+    """The finding; None for an open workload, whose level is no number of users at work, and below FEWEST_LEVELS.
+    `falls`: whether a fall of throughput is known to be more than chance, where the law's peak lies within the levels.
+    """
     if main["capacity"]["model"] != "closed":
         return None
     levels, per_s, done = _points(steps)
@@ -26,6 +30,8 @@ def scaling_finding(main: Mapping[str, Any], steps: Sequence[Step]) -> dict[str,
     unit = main["capacity"]["unit"]
     one = 1.0 if unit in ("users", "vus") else 0.0
     found = fit_scalability(levels, per_s, [1 / math.sqrt(count) for count in done], one)
+    if isinstance(found, Scalability) and not falls:
+        found = replace(found, reached=False)
     rests_on = Evidence(
         sum(done),
         "operations",
@@ -54,11 +60,12 @@ def scaling_finding(main: Mapping[str, Any], steps: Sequence[Step]) -> dict[str,
 
 
 def scaling_of_imported(
-    steps: Sequence[Step], unit: str, model: str, run_path: str | None
+    steps: Sequence[Step], unit: str, model: str, run_path: str | None, *, falls: bool = True
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """The finding of another tool's levels, each held, if there is one; and why not, as a sentence of what cannot be
-    told."""
-    told = scaling_finding({"capacity": {"model": model, "unit": unit}}, steps)
+    told; `falls` as of `scaling_finding`."""
+    of_answer = [{**step, "done_per_s": good_per_s(step)} for step in steps]  # requests, not the iterations around them
+    told = scaling_finding({"capacity": {"model": model, "unit": unit}}, of_answer, falls=falls)
     if told is not None:
         common = {"schema": 1, "experiment": "analyze", "status": "finished", "valid": True, "run": run_path}
         return [{**common, **told, "next": [without_flags(one) for one in told["next"]]}], []
@@ -66,7 +73,8 @@ def scaling_of_imported(
     if model != "closed":
         return [], [f"{what}: the load is open, so its level is no number of users at work."]
     return [], [
-        f"{what} ({LAW}): that needs {FEWEST_LEVELS} levels held with at most 1% failures, of which it has {levels}."
+        f"{what} ({LAW}): that needs {FEWEST_LEVELS} levels held with at most 1% failures and repeats that agree, of "
+        f"which it has {levels}."
     ]
 
 
@@ -79,6 +87,7 @@ def _points(steps: Sequence[Step]) -> tuple[list[float], list[float], list[float
             step.get("given_up")
             or step.get("disturbed")
             or step.get("unsteady")
+            or step.get("verdict") == "mixed"
             or (step.get("error_share") or 0.0) > 0.01
         )
         if seconds >= LEAST_SECONDS and step["done_per_s"] and not failing:
@@ -104,7 +113,7 @@ def _answer(found: Scalability, unit: str, top: float) -> str:
             f"Throughput peaks at {number(found.peak_per_s or 0.0)}/s {interval} with about "
             f"{level_words(found.peak_level or 0.0, unit)}{_where(found)}; more users bring less."
         )
-    if found.level_interval[1] is None:
+    if found.level_interval[1] is None or (found.peak_level or top) < top:
         return (
             f"Throughput levels off at {number(found.peak_per_s or low)}/s {interval} by {LAW}; that more users would "
             "bring less is not seen."

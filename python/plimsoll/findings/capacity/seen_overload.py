@@ -29,6 +29,15 @@ def overload_seen(result: Mapping[str, Any]) -> dict[str, Any] | None:
     return min(behind, key=lambda step: float(step["level"]), default=None)
 
 
+def as_seen_in_passing(limited: Mapping[str, Any], step: Mapping[str, Any], unit: str) -> dict[str, Any]:
+    """`limited`, found in the short step, as the limit of a run in which no level was proven to be too much: none, with
+    what was found there as `in_short_step`. Requests that fail, and the generator, stop it all the same."""
+    if limited["kind"] in ("none", "errors", "generator"):
+        return dict(limited)
+    told = f"No level was proven to be too much; {overload_words(step, unit)}. {limited['evidence']}"
+    return {"kind": "none", "where": None, "utilisation": None, "evidence": told, "in_short_step": dict(limited)}
+
+
 def overload_of(main: Mapping[str, Any]) -> dict[str, Any] | None:
     """The same of the finding of a capacity."""
     capacity = main["capacity"]

@@ -46,6 +46,9 @@ WAITED_FOR = {
     "periodic_job": "{where}",
 }
 
+ON_A_QUIET_HOST = (
+    "run it on a quieter host, as others' work came and went in every step in between, so that more time proves nothing"
+)
 AGES = (
     "Find out what made the target slower: the data that the load writes, its memory, or a job beside it. Hold the "
     "carried level for longer (`plimsoll hold`) to see how it goes on, and set the target back before each run "
@@ -72,7 +75,7 @@ def answer(result: Mapping[str, Any], finding: Mapping[str, Any]) -> str:
     parts.extend(failing_anyway_words(result))
     parts.extend(slowed_words(result))
     parts.extend(dearer_words((finding.get("capacity") or {}).get("dearer")))
-    parts.extend(what_stops_it(finding["limited_by"], result["bad"]))
+    parts.extend(what_stops_it(finding["limited_by"], result["bad"], alone=finding["generator"]["healthy"]))
     parts.extend(_headroom_words(finding["headroom"], finding.get("sustainable"), result["good"], result["bad"]))
     return " ".join(parts)
 
@@ -101,14 +104,16 @@ def asked_words(asked: Mapping[str, Any] | None, at: str = "", *, with_reason: b
     return [f"The load{f' {at}' if at else ''} was not made: {rates} ({share_words(asked['share'])}){why}."]
 
 
-def what_stops_it(limited: Mapping[str, Any], bad: float | None) -> list[str]:
-    """The limit in a sentence; none where no level was too much, unless requests fail."""
+def what_stops_it(limited: Mapping[str, Any], bad: float | None, *, alone: bool = True) -> list[str]:
+    """The limit in a sentence; none where no level was too much, unless requests fail. `alone`: whether the numbers are
+    the target's alone, without which it may be another's."""
+    lead = "What stops it" if alone or limited["kind"] == "generator" else "What stopped it in these numbers"
     if limited["kind"] in KIND_WORDS and bad is not None:
-        return [f"What stops it: {KIND_WORDS[limited['kind']]} of {limited['where']}."]
+        return [f"{lead}: {KIND_WORDS[limited['kind']]} of {limited['where']}."]
     if limited["kind"] == "errors":
-        return ["What stops it: requests begin to fail."]
+        return [f"{lead}: requests begin to fail."]
     if limited["kind"] in WAITED_FOR and bad is not None:
-        return [f"What stops it: {WAITED_FOR[limited['kind']].format(where=limited['where'])}."]
+        return [f"{lead}: {WAITED_FOR[limited['kind']].format(where=limited['where'])}."]
     return ["What stops it: cannot tell."] if bad is not None else []
 
 
@@ -209,17 +214,37 @@ def _beyond(result: Mapping[str, Any]) -> str:
     return f"; at {level_words(last['level'], unit, vus)} less than in proportion, and whether more bring more is open"
 
 
-def _how_to_go_on(result: Mapping[str, Any]) -> str:
-    """What finds a level that is too much, where none was proven: a greater one, or more time."""
+def _how_to_go_on(result: Mapping[str, Any], *, falls: bool) -> list[str]:
+    """What finds a level that is too much, where none was proven: a greater one, or what makes steps prove something.
+    `falls`: what the target carries fell meanwhile."""
     if result.get("cap"):
         what = result["cap"].get("remedy") or "Raise the script's limit."
-        return f"{what} Then run it again, to load the target itself."
+        return [f"{what} Then run it again, to load the target itself."]
     most, tried = result.get("max_level"), max((step["level"] for step in result["steps"]), default=0.0)
     one_vu = 1 / (result.get("vus_per_level") or math.inf)  # a closed load has whole ones
     if most is not None and tried >= most * (1 - 1e-9) - one_vu * (1 - 1e-9):
-        return "Raise --max-users to find where it stops."
+        return ["Raise --max-users to find where it stops."]
+    if falls:
+        return []
+    ended = "The load time ended before a level was proven to be too much"
+    if _is_disturbed(result):
+        return [f"{ended}: {ON_A_QUIET_HOST}."]
     nearer = f", or start at --min-users {result['good']:g}" if result["unit"] == "users" else ""
-    return f"The load time ended before a level was proven to be too much: give it more (--for){nearer}."
+    return [f"{ended}: {_with_more_time(result, 'give it more (--for)')}{nearer}."]
+
+
+def _with_more_time(result: Mapping[str, Any], otherwise: str) -> str:
+    """What the search said that more time would give; `otherwise`, where it said nothing."""
+    return result.get("more_time") or otherwise
+
+
+def _is_disturbed(result: Mapping[str, Any]) -> bool:
+    """Whether others' work on the host is why nothing was proven between what is carried and what is not: more time
+    on such a host proves no more."""
+    good, bad = result["good"] or 0.0, result["bad"] or math.inf
+    open_ = [step for step in result["steps"] if step["verdict"] not in ("good", "bad", "probe")]
+    between = [step for step in open_ if good < step["level"] < bad]
+    return bool(between) and all(step.get("disturbed") for step in between)
 
 
 _RATES = (("rate_per_s", "operations"), ("requests_per_s", "requests"))
@@ -291,15 +316,14 @@ def next_steps(result: Mapping[str, Any], finding: Mapping[str, Any]) -> list[st
     if result["status"] == "interrupted":
         steps.append("Run it again to the end for a bracket of the full width.")
     elif good is None and (bad is not None or not result.get("cap")):
-        steps.append(
-            "Run it again with a smaller --min-users, or more load time (--for), to find a level that it carries."
-        )
+        how = "" if falls else f", or {'on a quieter host' if _is_disturbed(result) else 'more load time (--for)'},"
+        steps.append(f"Run it again with a smaller --min-users{how} to find a level that it carries.")
     elif bad is None:
-        steps.append(_how_to_go_on(result))
+        steps += _how_to_go_on(result, falls=bool(falls))
     elif (bad - good) / bad > goal + 1e-9 and not falls:
+        how = ON_A_QUIET_HOST if _is_disturbed(result) else _with_more_time(result, "more load time (--for) narrows it")
         steps.append(
-            f"The bracket is {share_words((bad - good) / bad, 3)} wide, the goal was {share_words(goal)}: more load "
-            "time (--for) narrows it."
+            f"The bracket is {share_words((bad - good) / bad, 3)} wide, the goal was {share_words(goal)}: {how}."
         )
     if falls:
         steps.append(AGES)

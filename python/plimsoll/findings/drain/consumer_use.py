@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -108,7 +110,7 @@ def use_finding(run: RunReader, blocks: Sequence[Block]) -> dict[str, Any] | Non
             "CPU of an item is what comes with it, above the use at rest. In a process that also answers the load's "
             "requests these are in it."
         ],
-        "next": _next(found),
+        "next": _next(found, run.path),
     }
 
 
@@ -192,7 +194,7 @@ def _table(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _next(found: Sequence[Mapping[str, Any]]) -> list[str]:
+def _next(found: Sequence[Mapping[str, Any]], run: Path) -> list[str]:
     if all(one["cpu_ms_per_item"] is None for one in found):
         return ["Load it for longer (--duration), or with more items a second, so that its CPU time shows."]
-    return ["What another load needs: plimsoll size on this run, with --rate in items per second (or 198000/h)."]
+    return [f"What another load needs, in items per second (or hour): plimsoll size {quote(str(run))} --rate 198000/h"]

@@ -85,13 +85,14 @@ def drain_findings(
                 *silent,
                 *asked_words(asked),
                 *([] if generator["healthy"] else [not_alone(generator)]),
-                _answer(facts, judged, seen.every_s),
+                _answer(facts, judged, seen),
+                *_still_words(seen),
             ]
         ),
         **({"asked": asked} if asked else {}),
         "valid": answered and generator["healthy"],
         "keeps_up": None if judged is None or judged.verdict == "undecided" else judged.verdict == "keeps up",
-        "facts": _main_facts(judged, drained),
+        "facts": _main_facts(judged, drained, seen),
         "consumer": _judged_json(judged),
         "evidence": as_data(
             [
@@ -109,7 +110,7 @@ def drain_findings(
             generator["words"],
             *notes,
         ],
-        "next": [*generator["remedies"], *_next(judged)],
+        "next": [*generator["remedies"], *_next_of_still(seen), *_next(judged)],
         "steps": facts["steps"],
     }
     if judged is not None and judged.verdict == "falls behind":
@@ -180,16 +181,43 @@ def _disagree(judged: KeepingUp, every_s: float) -> bool:
     return gap > max(DISAGREE_SHARE * came, DISAGREE_READINGS * every_s * judged.arrivals_per_s, DISAGREE_ITEMS)
 
 
-def _answer(facts: Mapping[str, Any], judged: KeepingUp | None, every_s: float) -> str:
+_COUNTERS = {"put_in": ("put in", "--produced"), "taken_out": ("done", "--consumed")}
+
+
+def _still_words(seen: Consumer) -> list[str]:
+    """Counters that never moved, a sentence each."""
+    found = [(what, seen.unmoved_words(name)) for name, (what, _) in _COUNTERS.items()]
+    return [f"The counter of items {what} did not move: {words}." for what, words in found if words]
+
+
+def _next_of_still(seen: Consumer) -> list[str]:
+    """What to look at where a number never moved."""
+    flags = [flag for name, (_, flag) in _COUNTERS.items() if name in seen.unmoved]
+    steps = [f"See by hand whether {flag} is the number of these items: it did not move." for flag in flags]
+    if _shows_no_speed(seen):
+        steps.append("Give --consumed as well, a counter of items done: a backlog that does not move shows no speed.")
+    return steps
+
+
+def _shows_no_speed(seen: Consumer) -> bool:
+    """Whether what it did is only what came in, as the one number that was read of the consumer never moved."""
+    return "waiting" in seen.unmoved and not seen.counts_done
+
+
+def _answer(facts: Mapping[str, Any], judged: KeepingUp | None, seen: Consumer) -> str:
     if judged is None:
         return f"It cannot be said: the consumer was read for too short a time under load. {facts['reason']}".strip()
-    rates = f"{number(judged.arrivals_per_s)} items/s came in, it did {number(judged.taken_per_s)}/s"
+    came, no_speed = f"{number(judged.arrivals_per_s)} items/s came in", _shows_no_speed(seen)
+    did = "; how fast it did them was not seen" if no_speed else f", it did {number(judged.taken_per_s)}/s"
+    rates = f"{came}{did}"
     smallest = (
         f"Had {share_words(judged.smallest_detectable)} or more of what came in been left over, "
         f"it would have shown in {time_words(judged.seconds)}"
     )
     went = f"the backlog went from {number(judged.backlog_start)} to {number(judged.backlog_end)} items"
-    if _disagree(judged, every_s):
+    if still := seen.unmoved_words("waiting"):
+        went = f"the backlog did not move: {still}"
+    if _disagree(judged, seen.every_s):
         return (
             f"It cannot be told, as the readings contradict each other: {rates}, which leaves "
             f"{number(judged.growth_per_s)} items over each second; but {went}. See whether the backlog and the "
@@ -204,16 +232,17 @@ def _answer(facts: Mapping[str, Any], judged: KeepingUp | None, every_s: float) 
             f"(95%: {low} to {high})."
         )
     if judged.verdict == "keeps up":
-        return f"Yes: {rates}; {went}. {smallest}."
+        provided = ", if that is the number of these items" if no_speed and judged.backlog_end > 0 else ""
+        return f"Yes{provided}: {rates}; {went}. {smallest}."
     return f"It cannot be told: {rates}; {went}, which chance explains as well. {smallest}."
 
 
-def _main_facts(judged: KeepingUp | None, drained: Mapping[str, Any]) -> list[list[str]]:
+def _main_facts(judged: KeepingUp | None, drained: Mapping[str, Any], seen: Consumer) -> list[list[str]]:
     if judged is None:
         return []
     rows = [
         ["Put in", f"{number(judged.arrivals_per_s)} items/s"],
-        ["Done", f"{number(judged.taken_per_s)} items/s"],
+        *([] if _shows_no_speed(seen) else [["Done", f"{number(judged.taken_per_s)} items/s"]]),
         ["Backlog at the end of the load", f"{number(judged.backlog_end)} items"],
         ["Smallest share left over that shows", share_words(judged.smallest_detectable)],
     ]
@@ -241,23 +270,32 @@ def _judged_json(judged: KeepingUp | None) -> dict[str, Any] | None:
 
 
 def _drain_facts(seen: Consumer, facts: Mapping[str, Any], judged: KeepingUp | None) -> dict[str, Any]:
-    """How fast the consumer is without load, how long the backlog took or would take."""
-    after = seen.seconds >= facts["load_to_s"]
+    """How fast the consumer is without load, how long the backlog took or would take. What waited before the load is
+    no part of it: it was not to drain."""
+    before, after = seen.waiting[seen.seconds <= facts["load_from_s"]], seen.seconds >= facts["load_to_s"]
+    at_rest = float(before[-1]) if before.size else 0.0
     waiting = seen.waiting[after]
     at_end = float(waiting[0]) if waiting.size else (judged.backlog_end if judged else 0.0)
-    busy = waiting > max(2.0, 0.05 * at_end)
+    beyond = at_end - at_rest
+    busy = waiting - at_rest > max(2.0, 0.05 * beyond)
     alone = None
     if busy.sum() >= 3:
         span = int(busy.sum())
         alone = float((waiting[0] - waiting[span - 1]) / (span - 1)) if span > 1 else None
     drained_at = facts["drained_at_s"]
     about: dict[str, Any] = {"backlog": at_end, "alone_per_s": alone, "drained_s": None, "left_s": None}
-    if drained_at is not None and at_end > 2:
+    if drained_at is not None and beyond > 2:
         about["drained_s"] = drained_at - facts["load_to_s"]
         speed = f", {number(alone)} items/s" if alone else ""
-        answer = f"{number(at_end)} items took {time_words(about['drained_s'])} without load{speed}."
-    elif drained_at is not None:
+        what = f"{number(beyond)} items beyond the {number(at_rest)} that waited before the load"
+        items = what if at_rest > 2 else f"{number(at_end)} items"
+        answer = f"{items} took {time_words(about['drained_s'])} without load{speed}."
+    elif drained_at is not None and at_end <= 2:
         answer = "Nothing waited when the load ended."
+    elif drained_at is not None:
+        answer = f"No more waited when the load ended than before it: {number(at_end)} items."
+        if still := seen.unmoved_words("waiting"):
+            answer = f"It was not seen: the backlog stood at {still}."
     elif lost_from(seen, facts):
         answer = f"It cannot be told: the consumer could not be read from {number(float(seen.seconds[-1]))} s on."
     else:
@@ -271,8 +309,8 @@ def _drain_facts(seen: Consumer, facts: Mapping[str, Any], judged: KeepingUp | N
             else "how fast it drains was not seen"
         )
         answer = f"{number(left)} items still waited when the run ended; {how}."
-    if judged is not None and judged.verdict == "keeps up" and alone and alone > judged.arrivals_per_s and at_end > 2:
-        with_load = time_to_drain_s(at_end, alone, judged.arrivals_per_s)
+    if judged is not None and judged.verdict == "keeps up" and alone and alone > judged.arrivals_per_s and beyond > 2:
+        with_load = time_to_drain_s(beyond, alone, judged.arrivals_per_s)
         answer += f" With the load going on they would take {time_words(with_load)}."
     return {"answer": answer, "drain": about, "next": []}
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.words import number
+from plimsoll.words import count_words, number
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader
@@ -31,7 +31,8 @@ Array = NDArray[np.float64]
 class Consumer:
     """Per second of the run, shape (n,): items put in and taken out so far, items waiting; `index`: (seconds, bytes)
     or None; `derived`: which of these was computed from the others, in words; `every_s`: how far apart the readings
-    are of what is read most seldom."""
+    are of what is read most seldom; `counts_done`: whether items done were read; `unmoved`: of what was the same in
+    all readings that value and how many there were, by "waiting", "put_in" and "taken_out"."""
 
     seconds: Array
     put_in: Array
@@ -41,6 +42,15 @@ class Consumer:
     memory: tuple[Array, Array] | None
     derived: str
     every_s: float = 1.0
+    counts_done: bool = True
+    unmoved: Mapping[str, tuple[float, int]] = field(default_factory=dict)
+
+    def unmoved_words(self, name: str) -> str:
+        """ "7 in all 63 readings" of a number that never moved; empty else."""
+        if name not in self.unmoved:
+            return ""
+        value, readings = self.unmoved[name]
+        return f"{number(value)}{' items' if name == 'waiting' else ''} in all {count_words(readings)} readings"
 
 
 def consumer_series(run: RunReader, facts: Mapping[str, Any]) -> Consumer | None:
@@ -86,7 +96,23 @@ def consumer_series(run: RunReader, facts: Mapping[str, Any]) -> Consumer | None
         taken = np.interp(at, *taken_out) - taken_out[1][0] if taken_out is not None else put - (left - left[0])
         if taken_out is None:
             derived += " Items done are those put in less the growth of the backlog."
-    return Consumer(at, put, taken, left, read("index_bytes"), _process_memory(run), derived, every_s)
+    named = {"waiting": waiting, "put_in": put_in, "taken_out": taken_out}
+    return Consumer(
+        at,
+        put,
+        taken,
+        left,
+        read("index_bytes"),
+        _process_memory(run),
+        derived,
+        every_s,
+        taken_out is not None,
+        {name: (float(one[1][0]), one[1].size) for name, one in named.items() if one is not None and _is_still(one[1])},
+    )
+
+
+def _is_still(values: Array) -> bool:
+    return float(values.min()) == float(values.max())
 
 
 def _moments(run: RunReader, rows: Sequence[Mapping[str, Any]]) -> list[float]:

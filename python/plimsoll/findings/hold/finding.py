@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from plimsoll.findings.capacity.words import asked_words
 from plimsoll.findings.evidence import as_data, of_requests, of_seconds, of_sources, of_steps
+from plimsoll.findings.exit_codes import without_data
 from plimsoll.findings.hold.keep import kept, kept_objectives_of
 from plimsoll.findings.hold.keep_words import QUESTION as KEEP_QUESTION
 from plimsoll.findings.hold.keep_words import keep_words, not_kept
@@ -344,13 +345,16 @@ def _lowered(sentence: str) -> str:
 
 
 def _objective_words(judged: list[dict[str, Any]]) -> str:
-    counts = {
-        verdict: [item for item in judged if item["verdict"] == verdict] for verdict in ("met", "failed", "undecided")
-    }
+    """How many of the objectives are met; of the others how many failed, had no data, or are not decided yet."""
+    counts: dict[str, list[dict[str, Any]]] = {"met": [], "failed": [], "undecided": [], "without": []}
+    for item in judged:
+        counts["without" if without_data(item) else item["verdict"]].append(item)
     words = [f"{len(counts['met'])} of {len(judged)} objective{'s are' if len(judged) > 1 else ' is'} met"]
     if counts["failed"]:
         names = ", ".join(f"{_subject(item)} {item['objective']}" for item in counts["failed"][:3])
         words.append(f"{len(counts['failed'])} failed ({names}{' …' if len(counts['failed']) > 3 else ''})")
+    if counts["without"]:
+        words.append(f"{len(counts['without'])} had no data")
     if counts["undecided"]:
         words.append(f"{len(counts['undecided'])} cannot be told yet")
     return ", ".join(words) + "."

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from plimsoll.findings.hold.series import Watched
-from plimsoll.findings.objectives import VERDICTS, longer_words, no_data_words, value_words
+from plimsoll.findings.objectives import VERDICTS, longer_words, no_data_words, undecided_words, value_words
 from plimsoll.runs.readings.objective_samples import Samples, Wanted, needed_samples, statistic
 from plimsoll.stats.estimates.block_quantile import quantile_interval
 from plimsoll.stats.estimates.objective_test import Judged
@@ -122,8 +122,8 @@ def _words(limit: Limit, found: Mapping[str, Any], judged: Judged) -> str:
         return f"{shown}; at most {share_words(1 - limit.quantile)} take longer than {than} (99%)"
     if judged.verdict == "violated":
         return f"{shown}; at least {share_words(judged.share_low)} take longer than {than} (99%)"
-    value = {"samples": found["samples"], "value": found["value"], "over": judged.over}
-    return f"{value_words(limit, value)}, which does not decide it"
+    seen = {**found, "over": judged.over, "effective": judged.effective}
+    return f"{value_words(limit, seen)}, {undecided_words(seen)}"
 
 
 def _interval(limit: Limit, seen: Watched, samples: Samples) -> tuple[list[float] | None, str]:

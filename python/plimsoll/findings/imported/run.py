@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from plimsoll.findings.evidence import SERIES, TABLE, Evidence, as_data
+from plimsoll.findings.imported.terms import SOURCE_QUESTION
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.importers.locust.history import WINDOW_S, Window
 from plimsoll.runs.readings.step_table import Bounds, Row, StepTable
@@ -20,7 +21,6 @@ from plimsoll.stats.throughput.saturation import variance_per_event
 from plimsoll.words import number, share_words
 
 SCHEMA = 1
-QUESTION = "What does this result show, and what can it not?"
 STATISTICS = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
 Z_95 = 1.96
 MOST_NAMES = 12  # of requests, in the answer on a terminal
@@ -214,6 +214,15 @@ def as_steps(stretches: Sequence[Stretch], verdicts: Mapping[float, str]) -> lis
     return steps
 
 
+def repeats_of(held: Sequence[Stretch]) -> dict[float, list[tuple[float, float]]]:
+    """(good answers, seconds) of each time that a level was held, by level."""
+    found: dict[float, list[tuple[float, float]]] = {}
+    for one in held:
+        good = one.requests.get(None, 0) - one.failed.get(None, 0)
+        found.setdefault(one.level, []).append((float(good), float(one.seconds)))
+    return found
+
+
 def most_interval(stretches: Sequence[Stretch], level: float) -> tuple[float, float] | None:
     """95% interval of the throughput at a level, from its scatter within this run; None if too little was done."""
     parts = [one for one in stretches if one.level == level]
@@ -272,7 +281,7 @@ def source_finding(
     """The finding about a source, in words; `rows`: of its step table."""
     return {
         "schema": SCHEMA,
-        "question": QUESTION,
+        "question": SOURCE_QUESTION,
         "answer": words,
         "experiment": "analyze",
         "status": "finished",

@@ -12,10 +12,10 @@ from plimsoll.findings.capacity.estimates import CLOSED_KNEE_WORDS
 from plimsoll.findings.capacity.sustainable import bounds_for_headroom
 from plimsoll.findings.capacity.words import headroom_of
 from plimsoll.findings.evidence import SERIES, TABLE, Evidence, as_data, of_steps
+from plimsoll.findings.imported.table_answer import answer_words
 from plimsoll.findings.imported.table_curve import Curve, Model, curve_of
 from plimsoll.findings.imported.table_objectives import judge_table_objectives
 from plimsoll.findings.imported.table_words import (
-    answer_words,
     facts,
     next_words,
     note_words,
@@ -43,11 +43,12 @@ def levels_finding(
     notes: Sequence[str] = (),
     model: Model = "closed",
     test: str | None = None,
+    curve: Curve | None = None,
 ) -> dict[str, Any]:
     """The finding. `steps`: of a run with seconds, else made of the rows; `interval`: of the most it finished per
     second (95%, within this run), where seconds tell; `model`: whether users wait for their answers (closed); `test`:
-    which of several tests in one table it is about."""
-    curve = curve_of(table, model, objectives)
+    which of several tests in one table it is about; `curve`: its levels, where they are judged already."""
+    curve = curve if curve is not None else curve_of(table, model, objectives)
     unit = table.level_unit
     judged = judge_table_objectives(objectives, table, expected if expected is not None else curve.good)
     shown = [dict(step) for step in steps] if steps is not None else [_step(row, curve) for row in table.totals()]
@@ -142,9 +143,7 @@ def _capacity(curve: Curve, interval: Sequence[float] | None) -> dict[str, Any] 
         "flattens_between": None if shape.first_flat is None else [shape.last_rising, shape.first_flat],
         "gains": [round(gain, 3) for gain in shape.gains],
         "flat_below_gain": FLAT,
-        "most_per_s": shape.most_per_s,
-        "most_at": shape.most_at,
-        "most_interval": list(interval) if interval is not None else None,
+        **_most(curve, interval),
         **(
             {"knee": knee.level, "knee_interval": list(knee.interval), "knee_means": CLOSED_KNEE_WORDS}
             if knee is not None
@@ -162,6 +161,9 @@ def _ends(curve: Curve) -> dict[str, Any]:
         "requests_per_s": curve.per_s(curve.good),
         "good": curve.good,
         "bad": curve.bad,
+        "failing_from": curve.failing_from,
+        "falls_by": None if curve.fails_first else curve.falls_by,
+        "rises": curve.rises,
     }
 
 
@@ -169,9 +171,18 @@ def _by_failures(curve: Curve) -> dict[str, Any] | None:
     """The capacity where throughput does not tell it, but failures do; None where neither does."""
     if not curve.fails_first:
         return None
-    most = max(curve.rows, key=lambda row: row.good_per_s or 0.0)
-    top = {"most_per_s": most.good_per_s, "most_at": most.level, "most_interval": None}
-    return {**_ends(curve), "plateau_seen": False, "flattens_between": None, "gains": [], **top}
+    return {**_ends(curve), "plateau_seen": False, "flattens_between": None, "gains": [], **_most(curve, None)}
+
+
+def _most(curve: Curve, interval: Sequence[float] | None) -> dict[str, Any]:
+    """The plateau and the level with the most throughput, as the answer tells them."""
+    most, plateau = curve.highest, curve.plateau
+    return {
+        "plateau_per_s": None if plateau is None else plateau.per_s,
+        "most_per_s": 0.0 if most is None else most.per_s,
+        "most_at": curve.rows[0].level if most is None else most.level,
+        "most_interval": list(interval) if interval is not None else None,
+    }
 
 
 def _step(row: Row, curve: Curve) -> dict[str, Any]:

@@ -1,14 +1,16 @@
-"""The curve of a step table in words: the answer, what stands beside it, and what to measure next."""
+"""What stands beside the answer of a step table (table_answer.py), in words, and what to measure next."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from plimsoll.findings.imported.table_curve import FAILS_MORE, ONE_IS_ALONE, Curve
+from plimsoll.findings.imported.table_answer import MOST_MIXED, flattens, flattens_words, listed_rates
+from plimsoll.findings.imported.table_curve import FIND_OUT, ONE_IS_ALONE, Curve
+from plimsoll.findings.imported.terms import FAILS_MORE
 from plimsoll.runs.readings.step_table import Row, StepTable
 from plimsoll.stats.throughput.asymptotes import asymptotes
-from plimsoll.stats.throughput.flattening import BEHIND, IN_PROPORTION, PLATEAU_SHARE, Flattening, Untold
+from plimsoll.stats.throughput.flattening import BEHIND, IN_PROPORTION, Untold
 from plimsoll.stats.throughput.knee import LIGHT_SHARE, Knee
 from plimsoll.stats.throughput.littles_law import contradicts
 from plimsoll.words import ONE_WORDS, level_words, number, share_words
@@ -16,10 +18,10 @@ from plimsoll.words import ONE_WORDS, level_words, number, share_words
 ONE_TABLE_RUN = (
     "Each level was measured once: how much it differs from run to run is not known, so there is no interval."
 )
-CARRIED = (
-    f"“Carried”: throughput is {share_words(IN_PROPORTION)} or more of what as many users would bring in proportion to "
-    "the lowest level, or they ask for less than the most that was seen. “Not carried”: neither, and more users bring "
-    "no more."
+RISES = (
+    f"“Rises with the load”: throughput is {share_words(IN_PROPORTION)} or more of what as many users would bring in "
+    "proportion to the lowest level, or they ask for less than the most that was seen. “No more”: neither, and more "
+    "users bring no more."
 )
 CARRIED_OPEN = (
     f"“Carried”: {share_words(IN_PROPORTION)} or more of what comes is done, in proportion to the lowest level. “Not "
@@ -27,119 +29,10 @@ CARRIED_OPEN = (
 )
 
 
-def answer_words(curve: Curve) -> str:
-    """Up to which level throughput rises, what stops it, and the knee."""
-    parts = [_rise_words(curve), *_mixed_words(curve)]
-    if isinstance(curve.knee, Knee):
-        low, high = curve.knee.interval
-        about = level_words(curve.knee.level, curve.unit)
-        parts.append(f"The knee is at about {about} (95%: {number(low)} to {number(high)}).")
-    return " ".join(parts)
-
-
-def _rise_words(curve: Curve) -> str:
-    shape, unit = curve.shape, curve.unit
-    if curve.fails_first:
-        return _failing_words(curve)
-    if isinstance(shape, Untold):
-        return f"Cannot tell where throughput flattens. {shape.reason}"
-    top = f"the most was {number(shape.most_per_s)}/s at {level_words(shape.most_at, unit)}"
-    if shape.first_flat is None and curve.bad is None:
-        how = "rises in proportion"
-        if curve.good != curve.rows[-1].level or shape.gains[-1] < 0.8:
-            how = "rises, though in less than proportion at the end,"
-        to = level_words(shape.last_rising, unit)
-        return f"Throughput {how} up to {to}, the most that was tried; {top}. No knee was seen."
-    if curve.bad is None:
-        return _still_rising_words(curve, shape)
-    to = f"Throughput rises with the load up to {level_words(curve.good or 0.0, unit)} ({_rate(curve, curve.good)})"
-    at_bad = f"{level_words(curve.bad, unit)} ({_rate(curve, curve.bad)})"
-    if curve.model == "open":
-        return f"{to}; at {at_bad} {_undone(curve)} is not done; {top}."
-    to += _between_words(curve)
-    if curve.queues_at is not None:
-        return f"{to}; at {at_bad}, the most that was tried, most of the response time is waiting."
-    if not shape.carried.is_plateau_seen:
-        return f"{to} and flattens towards {at_bad}, the most that was tried."
-    last = curve.rows[-1]
-    if (last.good_per_s or 0.0) < PLATEAU_SHARE * shape.most_per_s:
-        fall = 1 - (last.good_per_s or 0.0) / shape.most_per_s
-        falls = (
-            f"past {level_words(shape.most_at, unit)} it falls, by {share_words(fall)} at "
-            f"{level_words(last.level or 0.0, unit)}"
-        )
-        return f"{to}; {falls}; {top}."
-    return f"{to}; from {at_bad} on, more bring no more throughput; {top}."
-
-
-def _between_words(curve: Curve) -> str:
-    """How throughput goes on above what is carried, at levels that are not saturated."""
-    good, bad = curve.good or 0.0, curve.bad or 0.0
-    between = max((row.level for row in curve.rows if row.level is not None and good < row.level < bad), default=None)
-    if between is None or (curve.per_s(between) or 0.0) <= (curve.per_s(good) or 0.0):
-        return ""
-    return f", by less than the load up to {level_words(between, curve.unit)} ({_rate(curve, between)})"
-
-
-def _undone(curve: Curve) -> str:
-    """Which share of what comes at the level that is not carried is not done there, by the lowest level."""
-    lowest = curve.rows[0].level or 1.0
-    comes = (curve.per_s(lowest) or 0.0) * (curve.bad or 0.0) / lowest
-    return f"{share_words(max(0.0, 1 - (curve.per_s(curve.bad) or 0.0) / comes) if comes else 0.0)} of what comes"
-
-
-def _still_rising_words(curve: Curve, shape: Flattening) -> str:
-    last = curve.rows[-1]
-    more, times = share_words(shape.rise_at_end), (last.level or 0.0) / shape.before_end
-    return (
-        f"Throughput still rises at {level_words(last.level or 0.0, curve.unit)} ({_rate(curve, last.level)}), the "
-        f"most that was tried: {more} more than at {number(shape.before_end)}, for {number(times)} times the load. "
-        "No plateau was seen, so where it stops is not known."
-    )
-
-
-def _failing_words(curve: Curve) -> str:
-    """Failures come first: what is answered with an error is not carried."""
-    at, unit = curve.failing_from or 0.0, curve.unit
-    known = [row for row in curve.rows if row.errors is not None]
-    worst = max((row.errors or 0.0 for row in known if row.level == at), default=0.0)
-    low = known[0]
-    before = f", {share_words(low.errors or 0.0)} at {number(low.level or 0.0)}" if low.level != at else ""
-    fails = f"{share_words(worst)} of the requests fail{before}"
-    if curve.good is None:
-        return f"At {level_words(at, unit)} {fails}: not carried."
-    rate = _rate(curve, curve.good)
-    return f"Carries {level_words(curve.good, unit)} ({rate}); at {level_words(at, unit)} {fails}."
-
-
-def _rate(curve: Curve, level: float | None) -> str:
-    return f"{number(curve.per_s(level) or 0.0)}/s"
-
-
-def _mixed_words(curve: Curve) -> list[str]:
-    return [
-        f"At {level_words(level, curve.unit)} the repeats disagree ({_listed(rates)}), so that level is mixed: neither "
-        "carried nor not."
-        for level, rates in curve.mixed.items()
-    ]
-
-
-def _listed(rates: Sequence[float]) -> str:
-    *first, last = [f"{number(rate)}/s" for rate in rates]
-    return f"{', '.join(first)} and {last}"
-
-
 def facts(curve: Curve) -> list[list[str]]:
     """Where throughput begins to flatten, which is no capacity."""
-    between = _flattens(curve)
+    between = flattens(curve)
     return [["Begins to flatten", between]] if between else []
-
-
-def _flattens(curve: Curve) -> str | None:
-    shape = curve.shape
-    if isinstance(shape, Untold) or shape.first_flat is None:
-        return None
-    return f"between {number(shape.last_rising)} and {level_words(shape.first_flat, curve.unit)}"
 
 
 def note_words(curve: Curve, table: StepTable, interval: Sequence[float] | None) -> list[str]:
@@ -162,7 +55,7 @@ def _repeat_words(curve: Curve, interval: Sequence[float] | None) -> list[str]:
         rates: dict[float | None, list[float]] = {}
         for row in curve.rows:
             rates.setdefault(row.level, []).append(row.good_per_s or 0.0)
-        shown = [f"{number(level or 0.0)}: {_listed(found)}" for level, found in rates.items() if len(found) > 1]
+        shown = [f"{number(level or 0.0)}: {listed_rates(found)}" for level, found in rates.items() if len(found) > 1]
         return [f"Measured several times, by {ONE_WORDS.get(curve.unit, curve.unit)}: {'; '.join(shown)}."]
     return [ONE_TABLE_RUN] if interval is None else []
 
@@ -191,12 +84,12 @@ def _left_out(table: StepTable, unit: str) -> list[str]:
 
 def _plateau_words(curve: Curve) -> list[str]:
     """What the capacity means here, and where the plateau that it goes by may be higher."""
-    between, shape = _flattens(curve), curve.shape
-    if between is None or isinstance(shape, Untold):
+    shape = curve.shape
+    if isinstance(shape, Untold) or shape.first_flat is None:
         return []
-    notes = [f"It begins to flatten {between}: what was added brought less than half of what the first brought."]
+    notes = flattens_words(curve)
     if curve.model == "closed" and not curve.fails_first:
-        notes.append(CARRIED)
+        notes.append(RISES)
         if not shape.carried.is_plateau_seen:
             notes.append(
                 "The most was finished at the highest level, so the plateau may lie above it, and the capacity with it."
@@ -232,7 +125,10 @@ def _bound_words(curve: Curve) -> list[str]:
     if curve.bad is None or curve.fails_first or isinstance(curve.knee, Knee):
         return []
     lowest = curve.rows[0]
-    bounds = asymptotes(1 / shape.most_per_s, lowest.level, lowest.good_per_s)
+    most = curve.highest
+    if most is None or most.per_s <= 0:
+        return []
+    bounds = asymptotes(1 / most.per_s, lowest.level, lowest.good_per_s)
     if bounds.crossing is None or not lowest.level or lowest.level > LIGHT_SHARE * bounds.crossing:
         return []
     alone = f"{number(bounds.bound(1.0))}/s for each {ONE_WORDS[unit]}"
@@ -301,24 +197,35 @@ def next_words(curve: Curve, judged: Sequence[Mapping[str, Any]]) -> list[str]:
     ]
 
 
+def _to_repeat(curve: Curve) -> list[str]:
+    if curve.is_mostly_mixed:
+        return []
+    if len(curve.mixed) > MOST_MIXED:
+        return [FIND_OUT]
+    return [f"Repeat {level_words(level, curve.unit)}, in random order with the others." for level in curve.mixed]
+
+
 def _to_measure(curve: Curve) -> list[str]:
     shape, unit = curve.shape, curve.unit
-    again = [f"Repeat {level_words(level, unit)}, in random order with the others." for level in curve.mixed]
+    again = _to_repeat(curve)
     if curve.fails_first:
         at = level_words(curve.failing_from or 0.0, unit)
         return [*again, f"See which requests fail at {at} and why; then measure levels between."]
     if isinstance(shape, Untold):
         return [*again, shape.settle]
     if curve.bad is None:
-        return [
-            *again,
-            f"Measure levels above {level_words(curve.rows[-1].level or 0.0, unit)} to find where it flattens.",
-        ]
+        top = curve.means[-1].level
+        above = f"Measure levels above {level_words(top, unit)} to find where it flattens."
+        return [*again, *([above] if top == curve.rows[-1].level else [])]
     low, high = level_words(curve.good or 0, unit), level_words(curve.bad, unit)
     if curve.good is None:
         steps = [f"Measure levels below {high}."]
+    elif curve.good == 1 and curve.same_everywhere is not None:
+        steps = ["See what one request waits for: more of them at a time bring nothing."]
+    elif unit in ONE_IS_ALONE and curve.bad - curve.good <= 1:
+        steps = [f"Measure {low} and {high} several times, to get an interval."]
     else:
         steps = [f"Measure between {low} and {high}, each level several times, to narrow it and to get an interval."]
-    if curve.model == "closed" and not shape.carried.is_plateau_seen:
+    if curve.model == "closed" and not shape.carried.is_plateau_seen and curve.queues_at is None:
         steps.append(f"Measure levels above {high}, to see whether throughput goes on rising.")
     return [*again, *steps]

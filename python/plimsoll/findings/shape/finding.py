@@ -258,6 +258,43 @@ class Diagnosis(TypedDict):
     spoils: bool
 
 
+class ThresholdVerdict(TypedDict, total=False):
+    """A threshold of the script as the exit code counts it, with what was compared (null: no sample); `why`: where no
+    comparison decides."""
+
+    metric: Required[str]
+    rule: Required[str]
+    verdict: Required[Literal["passed", "failed", "undecided"]]
+    observed: Annotated[float, Unit("named by outcome.thresholds[].unit")] | None
+    unit: Literal["ms", "ratio", "bytes"]
+    why: str
+
+
+class CheckCounts(TypedDict, total=False):
+    """A check of the script, by its name and the path of its group; of earlier runs all checks together."""
+
+    name: str
+    group: str
+    passes: Required[Annotated[float, Unit("checks")]]
+    fails: Required[Annotated[float, Unit("checks")]]
+
+
+class Outcome(TypedDict, total=False):
+    """What a plain run did, over `lasted_s`, which its rates are of; `causes` of failed requests; thresholds and checks
+    with the gravest first; `ended_by_script`: why the script aborted the run or marked it as failed."""
+
+    words: Required[str]
+    lasted_s: Required[Seconds | None]
+    requests: Required[Requests | None]
+    requests_per_s: Required[PerSecond | None]
+    failed: Required[Requests | None]
+    failed_share: Required[Ratio | None]
+    causes: Required[dict[str, Requests]]
+    thresholds: Required[list[ThresholdVerdict]]
+    checks: Required[list[CheckCounts]]
+    ended_by_script: str
+
+
 class Table(TypedDict, total=False):
     """A table in words: rows of cells, as many as columns; `words` and `codes` name columns of text and of code."""
 
@@ -413,6 +450,7 @@ class Finding(TypedDict, total=False):
     requests: list[RequestDependency]
     stops: list[Stop]
     # run, what was watched beside, analyze
+    outcome: Outcome
     diagnoses: list[Diagnosis]
     database: Database
     profile: Profile | None

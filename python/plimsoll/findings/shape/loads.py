@@ -97,7 +97,9 @@ class Capacity(TypedDict, total=False):
     """`good` was carried, `bad` was not; `interval` and `knee` say in words what they mean. Of imported results
     `gains` are what each level added, as a share of what the first brought; a level that does
     `in_proportion_share` of what the lowest promises is carried, one above it that reaches `plateau_share` of the
-    plateau is not; `flattens_between`: the levels between which the gain falls below `flat_below_gain`."""
+    plateau is not; `flattens_between`: the levels between which the gain falls below `flat_below_gain`;
+    `plateau_per_s`: the mean of the levels from `bad` on; `failing_from`: the lowest level with too many failures;
+    `falls_by`: how far throughput is below its most at the highest level; `rises`: whether it rises anywhere."""
 
     unit: Required[str]
     model: Required[Literal["open", "closed"]]
@@ -129,6 +131,10 @@ class Capacity(TypedDict, total=False):
     plateau_share: Ratio | None
     plateau_seen: bool
     flattens_between: list[Level | None] | None
+    plateau_per_s: PerSecond | None
+    failing_from: Level | None
+    falls_by: Ratio | None
+    rises: bool
     most_per_s: PerSecond
     most_at: Level
     most_interval: list[PerSecond] | None
@@ -150,11 +156,13 @@ class NamedLimit(TypedDict, total=False):
 
 
 class LimitedBy(NamedLimit, total=False):
-    """The limit, and what would be named without it; `nearly_full`: where no level was too much, what was nearly full
-    at the highest level that was carried."""
+    """The limit, and what would be named without it; where no level was proven to be too much, `nearly_full`: what was
+    nearly full at the highest level that was carried, or `in_short_step`: what was found where the target fell behind
+    in a step too short to prove anything."""
 
     runner_up: NamedLimit | None
     nearly_full: NamedLimit
+    in_short_step: NamedLimit
 
 
 class Sustainable(TypedDict):
@@ -375,12 +383,13 @@ class SizedItems(TypedDict):
 
 
 class Carried(TypedDict, total=False):
-    """What so many cores would carry."""
+    """What so many cores would carry; `capped_by`: what stopped the run there, which cores do not lift, else empty."""
 
     cores: Required[Cores]
     usable_share: Ratio
     per_s: PerSecond | None
     interval: list[PerSecond | None] | None
+    capped_by: str
     why: str
 
 

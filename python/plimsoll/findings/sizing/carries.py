@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from plimsoll.findings.sizing.facts import HERE, Part, SizingFacts
-from plimsoll.findings.sizing.limit import ends_at_one_core, stopped_by
+from plimsoll.findings.sizing.limit import Stopped, ends_at_one_core, stopped_by
 from plimsoll.findings.sizing.needs import together
 from plimsoll.stats.growth.space import are_different_loads
 from plimsoll.stats.throughput.demand_curve import FEWEST_LEVELS, CurveReach, reach_along_curve, use_along_curve
@@ -17,8 +17,10 @@ NEAR_END = 0.7
 def carried_on(cores: float, main: Mapping[str, Any], facts: SizingFacts) -> dict[str, Any]:
     """What so many cores of this host would carry: the throughput whose use is the share of them that the target could
     use where this run ended (of its quota, or of the one core of its process; all of them where neither is known).
-    Of a process that uses no more than one core no more than one counts, whatever else there is."""
+    Of a process that uses no more than one core no more than one counts, whatever else there is. Above what the run
+    proved to be too much, cores carry nothing that CPU did not stop: `capped_by`."""
     found: dict[str, Any] = {"cores": cores, "usable_share": 1.0, "per_s": None, "interval": None, "why": ""}
+    found |= {"capped_by": ""}
     parts = [part for part in facts.parts if part.host == HERE]
     if not parts:
         return found | {"why": "no process of the target ran on this host"}
@@ -37,7 +39,23 @@ def carried_on(cores: float, main: Mapping[str, Any], facts: SizingFacts) -> dic
         return found | {"why": "its CPU time did not rise with throughput, or is more than that without any load"}
     ends = [_reach(together([part]), max(1.0, part.processes)) for part in narrow if len(parts) > 1]
     curve = min([curve, *(end for end in ends if end is not None)], key=lambda one: one.per_s)
-    return found | {"usable_share": share, "per_s": curve.per_s, "interval": list(curve.interval)}
+    told = found | {"usable_share": share, "per_s": curve.per_s, "interval": list(curve.interval)}
+    return _below_ceiling(told, stopped, share)
+
+
+def _below_ceiling(found: dict[str, Any], stopped: Stopped, share: float) -> dict[str, Any]:
+    """No more than the run carried before something stopped it that cores do not lift; cannot tell where it is not
+    known what that was, unless the CPU was nearly used up."""
+    carried = stopped.carried_per_s
+    if carried is None or stopped.is_of_hardware or found["per_s"] <= carried:
+        return found
+    if stopped.is_of_its_own:
+        low = min(found["interval"][0], carried)
+        return found | {"per_s": carried, "interval": [low, carried], "capped_by": stopped.where}
+    if share < 1.0:
+        return found
+    words = stopped.unknown_words
+    return found | {"per_s": None, "interval": None, "why": f"{words[0].lower()}{words[1:]}"}
 
 
 def _reach(points: Sequence[tuple[float, float, float]], cores: float) -> CurveReach | None:

@@ -20,9 +20,10 @@ from plimsoll.findings.sizing.facts import DISK, HERE, Grown, Part, SizingFacts
 from plimsoll.findings.sizing.limit import (
     OF_HARDWARE,
     Stopped,
+    ceiling_words,
     ends_at_one_core,
-    limit_words,
     more_cores_help,
+    process_words,
     processes_needed,
     stopped_by,
 )
@@ -144,12 +145,17 @@ def _answer(sizes: Sequence[Mapping[str, Any]], facts: SizingFacts, wanted: Want
             host["cpu"], _by_process([one for one in facts.parts if one.host == (host["host"] or HERE)], wanted)
         )
         parts.append(f"{capital(cpu)}{where}; {_memory_words(host['memory'])}")
-    words = f"For {load} ({wanted.chosen}), with a reserve of {share_words(wanted.reserve)}: {'. '.join(parts)}."
+    words = [f"For {load}: {'. '.join(parts)}."]
+    if stopped.carried_per_s is not None and wanted.per_s > stopped.carried_per_s:
+        at = f"This run stopped at {number(stopped.carried_per_s)} operations/s, below what is asked for."
+        words.insert(0, at)
+    words.append(f"This load is {wanted.chosen}, and {share_words(wanted.reserve)} are left as a reserve.")
+    words += filter(None, [ceiling_words(facts.parts, wanted, stopped)])
     last = sizes[-1]["hosts"][0]["cpu"]
     if last["recommended"] is not None and len(first["hosts"]) == 1:
         need = f"{sizes[-1]['times']} times that load needs {number(last['recommended'])} cores"
-        words += f" {need}, if an operation then costs what it costs now."
-    return words + limit_words(facts.parts, wanted, stopped)
+        words.append(f"{need}, if an operation then costs what it costs now.")
+    return " ".join(words) + process_words(facts.parts, wanted, stopped)
 
 
 def _load_words(size: Mapping[str, Any], unit: str, noun: str) -> str:

@@ -37,7 +37,20 @@ class Stopped:
     @property
     def is_of_its_own(self) -> bool:
         """Whether it is a resource that is neither CPU nor memory."""
-        return self.kind not in (*OF_HARDWARE, *OF_NO_RESOURCE)
+        return self.kind not in (*OF_HARDWARE, *OF_NO_RESOURCE) and self.one_core is None
+
+    @property
+    def is_of_hardware(self) -> bool:
+        """Whether it is CPU or memory, of which there may be more."""
+        return self.kind in OF_HARDWARE or self.one_core is not None
+
+    @property
+    def unknown_words(self) -> str:
+        """That what stopped the run is not known, or no resource; ends without a full stop."""
+        at = f" at {number(self.carried_per_s)} operations/s" if self.carried_per_s is not None else ""
+        if self.kind in ("unknown", "none"):
+            return f"What stopped this run{at} was not found"
+        return f"This run stopped{at} because of {', '.join(filter(None, (self.kind.replace('_', ' '), self.where)))}"
 
 
 def stopped_by(main: Mapping[str, Any]) -> Stopped:
@@ -89,8 +102,10 @@ def more_cores_help(part: Part, stopped: Stopped) -> bool | None:
     """Whether more cores serve it; None where that is not known."""
     if _only_seems(part, stopped):
         return None
-    if ends_at_one_core(part, stopped) or stopped.is_of_its_own:
+    if ends_at_one_core(part, stopped):
         return False
+    if stopped.is_of_its_own:
+        return None if stopped.seems else False
     return True if serves_more_cores(part) is not None else None
 
 
@@ -101,6 +116,8 @@ def processes_cell(part: Part, wanted: Wanted, stopped: Stopped) -> str:
         counts = " / ".join("cannot tell" if need is None else str(need) for need in needs)
         return f"{counts}, if one core is all that it can use" if _only_seems(part, stopped) else counts
     if stopped.is_of_its_own:
+        if stopped.seems:
+            return f"more cores may not help: {stopped.where} is nearly full"
         return f"more cores alone do not help: {stopped.where} stopped it"
     used = serves_more_cores(part)
     if used is not None:
@@ -108,31 +125,46 @@ def processes_cell(part: Part, wanted: Wanted, stopped: Stopped) -> str:
     return f"cannot tell: it used {number(max(part.cores))} cores at most"
 
 
-def limit_words(parts: Sequence[Part], wanted: Wanted, stopped: Stopped) -> str:
-    """Sentences behind the sizes, with a space in front: what is needed beside the cores; empty where that is
-    nothing."""
-    words = "".join(_process_words(part, wanted, stopped) for part in parts)
+def ceiling_words(parts: Sequence[Part], wanted: Wanted, stopped: Stopped) -> str:
+    """What the run proved not to carry, or what may cap it, where a size goes beyond that; empty where none does."""
     carried = stopped.carried_per_s
-    beyond = [times for times in TIMES if carried and times * wanted.per_s > carried]
-    at = f" at {number(carried)} operations/s" if carried is not None else ""
-    if stopped.kind == "unknown" and (beyond or carried is None):
-        return f"{words} What stopped this run{at} was not found: whether more cores lift it cannot be told."
-    if not beyond or carried is None:
-        return words
-    if stopped.one_core is not None or any(part.one_thread for part in parts):
-        return words
-    if stopped.kind == "cpu_quota":
-        return f"{words} The {stopped.where} stopped this run{at}: raise it to these cores."
+    if carried is None:
+        return _unproven_words(stopped)
+    if not any(times * wanted.per_s > carried for times in TIMES):
+        return ""
+    at = f"at {number(carried)} operations/s"
     if stopped.is_of_its_own:
         times = TIMES[-1] * wanted.per_s / carried
         much = f"{number(times)} times as much of it as this run had"
         if stopped.size is not None:
             much = f"about {math.ceil(times * stopped.size)} instead of {number(stopped.size)}"
         return (
-            f"{words} More cores alone do not help above {number(carried)} operations/s, where {stopped.where} stopped "
+            f"More cores alone do not help above {number(carried)} operations/s, where {stopped.where} stopped "
             f"this run: {TIMES[-1]} times that load needs {much}."
         )
-    return words
+    if stopped.is_of_hardware:
+        if stopped.kind == "cpu_quota" and stopped.one_core is None and not any(part.one_thread for part in parts):
+            return f"The {stopped.where} stopped this run {at}: raise it to these cores."
+        return ""
+    return f"{stopped.unknown_words}: whether more cores lift it cannot be told."
+
+
+def _unproven_words(stopped: Stopped) -> str:
+    """Of a limit whose height the run does not tell."""
+    if stopped.kind == "unknown":
+        return f"{stopped.unknown_words}: whether more cores lift it cannot be told."
+    if not stopped.is_of_its_own or stopped.one_core is not None:
+        return ""
+    if stopped.seems:
+        where = f"{stopped.where[:1].upper()}{stopped.where[1:]}"
+        return f"{where} is nearly full at the highest load tried: more cores may not help above it."
+    return f"More cores alone do not help above the load measured, where {stopped.where} was the limit."
+
+
+def process_words(parts: Sequence[Part], wanted: Wanted, stopped: Stopped) -> str:
+    """Sentences behind the sizes, with a space in front: how many processes are needed beside the cores; empty where
+    one of each does."""
+    return "".join(_process_words(part, wanted, stopped) for part in parts)
 
 
 def _process_words(part: Part, wanted: Wanted, stopped: Stopped) -> str:

@@ -55,6 +55,8 @@ def carries_table(carries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
             low, high = one["interval"]
             to = f"to {number(high)}" if high is not None else "or more"
             words = f"{number(one['per_s'])} operations/s ({number(low)} {to})"
+            if one["capped_by"]:
+                words = f"{number(one['per_s'])} operations/s at most: {one['capped_by']} stopped this run there"
         rows.append([number(one["cores"]), share_words(one["usable_share"]), words])
     return [
         {

@@ -19,12 +19,22 @@ from plimsoll.findings.trials.comparisons import (
     failure_changes,
     figure_of,
 )
-from plimsoll.findings.trials.trials import Figure, first_steps, joined, sound_trials, trials_finding
+from plimsoll.findings.trials.trials import Figure, first_steps, sound_trials, trials_finding
 from plimsoll.runs.readings.endpoints import QUANTILES
 from plimsoll.runs.snapshot import Snapshot
-from plimsoll.words import confidence_words, interval_words, ms_words, number, ratio_words, share_words, time_words
+from plimsoll.words import (
+    confidence_words,
+    interval_words,
+    joined,
+    ms_words,
+    number,
+    ratio_words,
+    share_words,
+    time_words,
+)
 
 QUESTION = "Is B slower than A?"
+SAME = "A and B are the same: this comparison shows how often chance alone looks like a difference."
 _SAMPLES_BEYOND = 20
 TOO_LONG_S, TIMES_SPENT = 3600.0, 10.0  # what nobody waits for to settle one comparison
 _TOO_FEW = "Fewer than two trials of A and of B are complete and have answers to compare."
@@ -95,14 +105,20 @@ def compare_finding(
     return trials_finding(
         "compare",
         QUESTION,
-        " ".join([*_failure_words(failures), _answer(found, verdict, labels, margin)]),
+        " ".join(
+            [
+                *([SAME] if analysis.get("same") else []),
+                *_failure_words(failures),
+                _answer(found, verdict, labels, margin),
+            ]
+        ),
         own,
         sound,
         status=status,
         valid=answered,
         invalid_because=sound.words(labels.get) or [_TOO_FEW],
         notes=[*_notes(found, plan), *(sound.words(labels.get) if answered else []), *notes],
-        next_steps=[*first_steps(sound, status, run_path), *_next_steps(verdict, found, margin, status, pairs)],
+        next_steps=[*first_steps(sound, status, run_path, plan), *_next_steps(verdict, found, margin, status, pairs)],
         run_path=run_path,
         level_unit=plan.get("unit", "users"),
         evidence=_evidence(found, plan),
@@ -278,7 +294,8 @@ def _next_steps(
     wanted = [one.pairs_to_settle(margin) for one in found if one.primary]
     known = [pairs for pairs in wanted if pairs is not None]
     if known and status != "interrupted":
-        flag = f"--pairs {max(known)}" if found and found[0].paired else f"{max(known)} runs of each"
+        is_paired = bool(found) and found[0].paired
+        how = f"by the same command with --pairs {max(known)}" if is_paired else f"with {max(known)} runs of each"
         takes = f" ({pairs.words(max(known))})" if pairs is not None else ""
         if pairs is not None and pairs.is_too_long(max(known)):
             steps.append(
@@ -288,7 +305,7 @@ def _next_steps(
             )
         else:
             steps.append(
-                f"Make a new comparison with {flag}{takes}: adding to this one until it shows something would raise "
+                f"Make a new comparison {how}{takes}: adding to this one until it shows something would raise "
                 "false alarms."
             )
     if verdict == "slower":

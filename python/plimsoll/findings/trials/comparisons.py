@@ -175,7 +175,7 @@ def compare_trials(
     counts."""
     found = []
     counted = trials_of("counts")
-    for level in dict.fromkeys(trial["level"] for trial in counted):
+    for level in sorted({trial["level"] for trial in counted}):
         compared = [
             (*endpoint, statistic, statistic in primary and endpoint == (None, None))
             for endpoint in _endpoints([trial for trial in counted if trial["level"] == level])

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.findings.evidence import TRIALS, Evidence
-from plimsoll.findings.trials.trials import SoundTrials, first_steps, joined, sound_trials, trials_finding
+from plimsoll.findings.trials.trials import SoundTrials, first_steps, sound_trials, trials_finding
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.stats.comparison.shares import Share, larger, layer_shares, shares_per_repetition
-from plimsoll.words import ms_words, share_words
+from plimsoll.words import joined, ms_words, share_words
 
 QUESTION = "Where does the time go?"
 ALPHA = 0.05
@@ -55,7 +55,7 @@ def decompose_finding(
         valid=bool(answered),
         invalid_because=[level["answer"] for level in levels],
         notes=[*notes],
-        next_steps=[*first_steps(sound, status, run_path), *_next_steps(levels, plan)]
+        next_steps=[*first_steps(sound, status, run_path, plan), *_next_steps(levels, plan)]
         or ["Look into the layer that takes the most, with a profiler or its own operations as variants."],
         run_path=run_path,
         level_unit=plan.get("unit", "users"),
@@ -226,8 +226,8 @@ def _next_steps(levels: Sequence[Mapping[str, Any]], plan: Mapping[str, Any]) ->
         smallest = max(0.01, min(abs(layer["share"]) for layer in unclear))
         wanted = int(plan["repetitions"] * (half / smallest) ** 2 * 1.2) + 1
         steps.append(
-            f"About {wanted:,} rounds would separate a share of {share_words(smallest)}; a new run with "
-            f"--rounds {wanted}."
+            f"About {wanted:,} rounds would separate a share of {share_words(smallest)}; the same command with "
+            f"--rounds {wanted} makes them."
             if wanted <= 1000
             else "More rounds do not help at this scatter: choose variants that differ by more, or a quieter machine."
         )

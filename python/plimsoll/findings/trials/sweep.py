@@ -7,25 +7,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from plimsoll.findings.evidence import TRIALS, Evidence
-from plimsoll.findings.trials.sweep_cells import lines_over, number_of, where_words
+from plimsoll.findings.trials.sweep_cells import FLAT, lines_over, number_of, where_words
 from plimsoll.findings.trials.sweep_requests import request_dependencies, request_sentences, times_of_requests
 from plimsoll.findings.trials.trials import (
     MOST_FAILED,
     Figure,
     SoundTrials,
     first_steps,
-    joined,
     sound_trials,
     tells_of_work,
     trials_finding,
 )
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.stats.growth.power_law import PowerLaw, power_law
-from plimsoll.words import exponent_words, ms_words, number, share_words, size_words, times_words
+from plimsoll.words import exponent_words, joined, ms_words, number, share_words, size_words, times_words
 
 QUESTION = "How does it depend on {names}?"
 FAILS, SILENT = 0.01, 0.0
-FLAT = 0.10
 MOST_SAID = 2
 MOST_IN_TABLE = 6
 _SILENT = "No request was answered in any cell."
@@ -37,6 +35,7 @@ METRICS = {
     "memory": ("memory of the target", "memory_bytes"),
 }
 ANSWERS = "work"
+LEVELS = ("users", "rate")  # parameters of the load: nothing is done for each of them
 MIB = 2**20
 Cell = dict[str, Any]
 
@@ -83,7 +82,7 @@ def sweep_finding(
         valid=answered,
         invalid_because=sound.words(labels.get) or [_TOO_FEW if answering else _SILENT],
         notes=[*_notes(cells, plan), *(sound.words(labels.get) if answered else []), *notes],
-        next_steps=[*first_steps(sound, status, run_path), *_next_steps(stops, dependencies, by_request or [])],
+        next_steps=[*first_steps(sound, status, run_path, plan), *_next_steps(stops, dependencies, by_request or [])],
         run_path=run_path,
         level_unit=plan.get("unit", "users"),
         evidence=_evidence(cells),
@@ -107,9 +106,7 @@ def _cells(plan: Mapping[str, Any], trials: Sequence[Mapping[str, Any]], sound: 
     cells = []
     for variant in plan["variants"]:
         for place, level in enumerate(plan["levels"]):
-            values = {
-                name: str(variant["facts"]["variables"].get(name)) for name in over if name not in ("users", "rate")
-            }
+            values = {name: str(variant["facts"]["variables"].get(name)) for name in over if name not in LEVELS}
             if level_name is not None:
                 values[level_name] = str(over[level_name][place])
             all_of = [t for t in trials if (t["variant"], t["level"]) == (variant["name"], level["level"])]
@@ -274,6 +271,9 @@ def _sentences(dependencies: Sequence[Mapping[str, Any]], over: Mapping[str, Any
 def _summed_up(title: str, name: str, mine: Sequence[Mapping[str, Any]]) -> str:
     """One sentence for a dependence that was measured at many settings of the others; the table has them all."""
     factors = [one["most"][1] / one["least"][1] for one in mine]
+    if max(factors) <= 1 + FLAT:
+        words = f"{title} changes by less than {share_words(FLAT)} over {name}, at every setting of the others."
+        return f"{words[0].upper()}{words[1:]}"
     span = " to ".join(dict.fromkeys(number(factor) for factor in (min(factors), max(factors))))
     steepest = mine[factors.index(max(factors))]
     where = joined([f"{key}={value}" for key, value in steepest["at"].items()])
@@ -381,13 +381,16 @@ def _next_steps(
     steep = [
         one
         for one in dependencies
-        if one["form"] == "power" and one["metric"] == ANSWERS and (one["interval"] or [0])[0] > 1.2
+        if one["form"] == "power"
+        and one["metric"] == ANSWERS
+        and (one["interval"] or [0])[0] > 1.2
+        and one["parameter"] not in LEVELS
     ]
     if steep:
         steps.append(
             f"The time grows faster than {steep[0]['parameter']}: look for work that is done for each pair of items."
         )
-    growing = [one for one in by_request if one["exponent"] > 0]
+    growing = [one for one in by_request if one["exponent"] > 0 and one["parameter"] not in LEVELS]
     if growing:
         steps.append(f"Look at what {growing[0]['request']} does once for each of {growing[0]['parameter']}.")
     if any(one["form"] == "unknown" for one in dependencies):

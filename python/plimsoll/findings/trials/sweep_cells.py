@@ -6,7 +6,9 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from plimsoll.findings.trials.trials import joined
+from plimsoll.words import joined
+
+FLAT = 0.10  # by which a metric may change over the range of a parameter and not depend on it
 
 
 def lines_over(cells: Sequence[dict[str, Any]], name: str) -> Iterator[tuple[dict[str, str], list[dict[str, Any]]]]:

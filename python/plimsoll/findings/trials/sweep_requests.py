@@ -19,9 +19,8 @@ from typing import Any
 import numpy as np
 
 from plimsoll.findings.trials.sweep_cells import lines_over, number_of, where_words
-from plimsoll.findings.trials.trials import joined
 from plimsoll.stats.growth.power_law import PowerLaw, power_law
-from plimsoll.words import confidence_words, exponent_words, ms_words
+from plimsoll.words import confidence_words, exponent_words, joined, ms_words
 
 TOGETHER = 0.95
 LEAST_FACTOR = 1.10

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -23,6 +25,7 @@ from plimsoll.listed_names import listed
 from plimsoll.runs.readings.flow_seconds import FlowSecond, flow_second
 from plimsoll.runs.readings.generator_seconds import GeneratorSeconds
 from plimsoll.runs.snapshot import Snapshot
+from plimsoll.study.secrets.names import HIDDEN
 
 SCHEMA = 1
 SILENT = "no answer"  # the name of the reason for which a trial of which no request was answered is left out
@@ -129,9 +132,12 @@ def _evidence_of_trials(sound: SoundTrials, level_unit: str) -> Iterator[Evidenc
         yield of_trials(rests_on, level_unit, f"Of these, those whose {times} count")
 
 
-def first_steps(sound: SoundTrials, status: str, run_path: str | None) -> list[str]:
+def first_steps(sound: SoundTrials, status: str, run_path: str | None, plan: Mapping[str, Any]) -> list[str]:
     """What to do before anything else: the generator's remedies, and going on with what was interrupted."""
-    resume = f"Go on where it ended: the same command with --resume {run_path}."
+    command = "the same command with"
+    if plan.get("asked") and HIDDEN not in json.dumps(plan["asked"]):
+        command = f"plimsoll {plan['experiment']}"  # the run holds all that it was asked for
+    resume = f"Go on where it ended: {command} --resume {shlex.quote(str(run_path))}"
     return [*sound.remedies, *([resume] if status == "interrupted" else [])]
 
 
@@ -252,8 +258,3 @@ def tells_of_work(failed: int, requests: int) -> bool:
     """Whether times and CPU of a trial are of what it was to do: of one in which more than a tenth of the requests
     failed they are largely of failures, which may take less than an answer or more."""
     return failed <= MOST_FAILED * requests
-
-
-def joined(words: Sequence[str]) -> str:
-    """ "a, b and c"."""
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}" if words else ""

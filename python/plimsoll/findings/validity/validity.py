@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from plimsoll.study.objectives import parse_objective
-from plimsoll.words import ms_words, share_words
+from plimsoll.words import joined, ms_words, share_words
 
 # What a conclusion rests on. "throughput": what was completed at the load that was asked for; "response_time": at a
 # percentile; "mean_time": mean times and how they change; "counts": items second by second; "failures": how many
@@ -108,15 +108,25 @@ def conclusions(
 
 
 def invalid_for(validity: Any) -> str:
-    """What is invalid, in words: "throughput and response times at p99"; empty where nothing is, or is not known."""
+    """What is invalid, in words: "throughput and response times at p90 and p99"; empty where nothing is, or is not
+    known."""
     if not isinstance(validity, list | tuple):
         return ""
-    names = [
-        str(one.get("words", "")).partition(":")[0]
-        for one in validity
-        if isinstance(one, Mapping) and one.get("verdict") == "invalid"
-    ]
-    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
+    told = [str(one.get("words", "")).partition(":")[0].partition(" at ") for one in _invalid(validity)]
+    places: dict[str, list[str]] = {}
+    for name, _, place in told:
+        places.setdefault(name, []).extend([place] if place else [])
+    return joined([f"{name} at {joined(found)}" if found else name for name, found in places.items()])
+
+
+def invalid_because(validity: Any) -> list[str]:
+    """Why, each reason once."""
+    found = validity if isinstance(validity, list | tuple) else ()
+    return list(dict.fromkeys(str(text) for one in _invalid(found) for text in one.get("because") or ()))
+
+
+def _invalid(validity: Iterable[Any]) -> list[Mapping[str, Any]]:
+    return [one for one in validity if isinstance(one, Mapping) and one.get("verdict") == "invalid"]
 
 
 def error_at(figures: Mapping[str, Any], quantile: float | None) -> float:

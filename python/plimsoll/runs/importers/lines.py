@@ -13,10 +13,12 @@ import os
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
 from plimsoll.errors import InputError, InputErrors
+from plimsoll.nearest_word import nearest
 from plimsoll.runs.format.small_files import is_pipe
 from plimsoll.runs.importers.source import BadRecord
 
@@ -24,6 +26,7 @@ HEAD_BYTES = 65_536
 READ_BYTES = 1 << 18
 MOST_FIELD = 1 << 20
 MOST_LINE = 16 << 20
+MOST_BESIDE = 200  # names that one that is not there is compared with
 MOST_MISTAKES = 20  # told at once; a file with more of them is wrong as a whole, and read no further
 GZIP_MAGIC = b"\x1f\x8b"
 _NO_TEXT = (  # first bytes, what it is, what to do
@@ -144,8 +147,19 @@ class SourceFile:
             raw = io.BufferedReader(_Watched(self.path, self.watch), READ_BYTES)
             self._unpacked = _Unpacked(raw) if packed else None
             return io.BufferedReader(self._unpacked, HEAD_BYTES) if self._unpacked else raw
+        except FileNotFoundError as error:
+            step = "Check the path. A run is given by its path too: `plimsoll runs list` shows those in runs/."
+            what = "cannot be read: there is no such file"
+            raise InputError(what, nearest(self.path.name, self._beside(), step), file=self.path) from error
         except OSError as error:
             raise InputError(f"cannot be read: {error.strerror}", "Check its path.", file=self.path) from error
+
+    def _beside(self) -> list[str]:
+        """Names of files in the folder in which it was looked for."""
+        try:
+            return [one.name for one in islice(self.path.parent.iterdir(), MOST_BESIDE) if one.is_file()]
+        except OSError:
+            return []
 
     def text(self) -> Iterator[str]:
         """The lines, with their ends; a packed file that was cut ends early with a note. InputError for a line of over

@@ -15,7 +15,7 @@ import shutil
 import struct
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -37,6 +37,7 @@ LONGEST_S = 7 * 86_400
 LONGEST_MS = 86_400_000.0
 MOST_LEVEL = 1e9
 OTHER = "other"
+LEAST_PAUSE_S, PAUSE_TIMES, FEWEST_GAPS = 60, 10.0, 10  # what users let pass between requests is no pause
 
 _RECORD = struct.Struct("<ddddI")
 _DTYPE = np.dtype([("t", "<f8"), ("ms", "<f8"), ("bytes", "<f8"), ("count", "<f8"), ("key", "<u4")])
@@ -49,7 +50,8 @@ Reals = NDArray[np.float64]
 class Spill:
     """Takes samples, then gives seconds. Use as a context manager; `folder` is where its files lie (system's default).
 
-    `has_iterations` is true once an iteration came: then those, else requests, count as planned, started and done.
+    `has_iterations` is true once an iteration came: then those, else requests, count as planned, started and done;
+    `paused_s`: of the seconds given, those of pauses between tests, which have no level.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -66,7 +68,7 @@ class Spill:
         self.samples = self.failed = self.iterations = self.dropped = 0
         self.has_iterations = False
         self.first_s, self.last_s = math.inf, -math.inf
-        self.merged_tag_sets = 0
+        self.merged_tag_sets = self.paused_s = 0
         self._keys: dict[Key, int] = {}
         self._buffers: dict[int, bytearray] = defaultdict(bytearray)
         self._buffered = 0
@@ -276,11 +278,12 @@ class _State:
         self._level_of = dict.fromkeys(spill._levels, 0.0)
         several = len(spill._levels) > 1
         self._last_of = {name: max(told) if several else math.inf for name, told in spill._levels.items()}
+        self._pauses = {name: pauses_of(told) for name, told in spill._levels.items()}
         self._started = spill._started_iterations if spill.has_iterations else spill._started
 
     def snapshot(self, second: int, series: tuple[Series, ...], done: int) -> Snapshot:
         for name, told in self._spill._levels.items():
-            over = second > self._last_of[name]
+            over = second > self._last_of[name] or self._is_pause(name, second)
             self._level_of[name] = 0.0 if over else told.get(second, (0.0, self._level_of[name]))[1]
         level = sum(self._level_of.values())
         started, dropped = self._started.get(second, 0), self._spill._dropped.get(second, 0)
@@ -297,6 +300,27 @@ class _State:
             in_flight=self.in_flight,
             series=series,
         )
+
+    def _is_pause(self, name: str, second: int) -> bool:
+        """Whether nothing is under way there between two tests of one file."""
+        pauses = self._pauses[name]
+        while pauses and second >= pauses[0][1]:
+            pauses.pop(0)
+        if not pauses or second <= pauses[0][0] or self.in_flight or self._started.get(second):
+            return False
+        self._spill.paused_s += 1
+        return True
+
+
+def pauses_of(seconds: Iterable[int]) -> list[tuple[int, int]]:
+    """(last second before, first after) of each pause between the `seconds` in which a level was told: much longer than
+    users let pass between their requests."""
+    told = np.array(sorted(seconds), dtype=np.int64)
+    gaps = np.diff(told)
+    if gaps.size < FEWEST_GAPS:
+        return []
+    least = max(LEAST_PAUSE_S, PAUSE_TIMES * float(np.quantile(gaps, 0.95)))
+    return [(int(told[place]), int(told[place + 1])) for place in np.flatnonzero(gaps >= least)]
 
 
 @dataclass

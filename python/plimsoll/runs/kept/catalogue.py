@@ -160,10 +160,11 @@ def _run_facts(path: Path) -> dict[str, Any]:
     if not findings and _is_regular(path / directory.FINDINGS):
         answer = "Its findings.json cannot be read: plimsoll report makes it anew."
     valid = findings[0].get("valid") if findings else None
-    summary, threw = _summary(path) if experiment == "run" else ({}, 0)
+    status = _status(path, str(manifest.get("status")))
+    summary, threw = _summary(path, status) if experiment == "run" else ({}, 0)
     return _facts(
         experiment,
-        _status(path, str(manifest.get("status"))),
+        status,
         began_unix=moment(manifest.get("started_unix")) or 0.0,
         ended_unix=moment(manifest.get("ended_unix")),
         about=_about(manifest),
@@ -259,11 +260,20 @@ def _events(path: Path) -> Iterator[Mapping[str, Any]]:
                 yield event
 
 
-def _summary(path: Path) -> tuple[Mapping[str, Any], int]:
-    """Of a plain run, with how many of its iterations ended with an exception."""
+def _summary(path: Path, status: str) -> tuple[Mapping[str, Any], int]:
+    """Of a plain run, with how many of its iterations ended with an exception; of one that was killed what its seconds
+    hold."""
     for note in _events(path):
         if isinstance(note.get("summary"), Mapping):
             return note["summary"], int(plausible(note.get("threw")) or 0)
+    files = [directory.file_of(path, name) for name in (directory.SERIES, directory.MINUTES)]
+    if status != "running" and _is_regular(files[0]) and all(_is_regular(one) for one in files if one.exists()):
+        from plimsoll.runs.reader import RunReader  # numpy takes 0.1 s, which the list of whole runs does without
+        from plimsoll.runs.readings.recorded_summary import recorded
+
+        with suppress(RunDirectoryError), understood(path):
+            found = recorded(RunReader(path))
+            return found.summary, found.threw
     return {}, 0
 
 

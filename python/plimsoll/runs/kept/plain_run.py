@@ -3,12 +3,14 @@ thresholds."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
 from plimsoll.listed_names import listed
 from plimsoll.runs.format.read_numbers import plausible
 from plimsoll.runs.readings.failures import requests_words
+from plimsoll.runs.readings.thresholds import thresholds_of
 from plimsoll.words import count_words, ms_words, number, share_words
 
 _MOST_NAMED = 3  # thresholds
@@ -16,6 +18,17 @@ _MOST_NAMED = 3  # thresholds
 
 def words_of_summary(summary: Mapping[str, Any], threw: int = 0) -> str:
     """The sentence; empty where the summary says nothing. `threw`: iterations that ended with an exception."""
+    parts = [*_did(summary, threw), *_thresholds(summary)]
+    return f"{', '.join(parts)}." if parts else ""
+
+
+def answer_of_summary(summary: Mapping[str, Any], threw: int = 0) -> str:
+    """The same as an answer above rows that name the thresholds: these first, as they decide how the run ended."""
+    parts = (_thresholds(summary, named=False), _did(summary, threw))
+    return " ".join(f"{words[:1].upper()}{words[1:]}." for words in map(", ".join, filter(None, parts)))
+
+
+def _did(summary: Mapping[str, Any], threw: int) -> list[str]:
     parts = _requests(summary) or _iterations(summary)
     iterations = _value(summary, "iterations", "count")
     if parts and threw and iterations:
@@ -27,13 +40,12 @@ def words_of_summary(summary: Mapping[str, Any], threw: int = 0) -> str:
     counts = [_value(summary, "checks", key) for key in ("passes", "fails")]
     if parts and share_passed is not None and counts != [0, 0]:  # a rate of none is 0
         parts.append(f"{share_words(1 - share_passed)} of the checks failed")
-    parts += _thresholds(summary)
-    return f"{', '.join(parts)}." if parts else ""
+    return parts
 
 
 def failed_thresholds(summary: Mapping[str, Any]) -> list[str]:
     """As "http_req_duration: p(95)<200"."""
-    return [f"{metric}: {rule}" for metric, rule, verdict in _verdicts(summary) if verdict == "failed"]
+    return [f"{one.metric}: {one.rule}" for one in thresholds_of(summary) if one.verdict == "failed"]
 
 
 def _requests(summary: Mapping[str, Any]) -> list[str]:
@@ -61,25 +73,20 @@ def _iterations(summary: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _thresholds(summary: Mapping[str, Any]) -> list[str]:
-    verdicts = _verdicts(summary)
-    if not verdicts:
+def _thresholds(summary: Mapping[str, Any], named: bool = True) -> list[str]:
+    """How many failed, of how many, and how many had no data; the others passed."""
+    counts = Counter(one.verdict for one in thresholds_of(summary))
+    total = counts.total()
+    if not total:
         return []
-    failed = failed_thresholds(summary)
-    if not failed:
-        undecided = sum(verdict != "passed" for _, _, verdict in verdicts)
-        return [f"{undecided} of {len(verdicts)} thresholds undecided" if undecided else "no threshold failed"]
-    return [f"{len(failed)} of {len(verdicts)} thresholds failed ({listed(failed, _MOST_NAMED, '; ')})"]
-
-
-def _verdicts(summary: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """Metric, rule and verdict of each threshold."""
-    found = []
-    for metric, entry in summary.items():
-        rows = entry.get("thresholds") if isinstance(entry, Mapping) else None
-        for rule, row in rows.items() if isinstance(rows, Mapping) else ():
-            found.append((str(metric), str(rule), str(row.get("verdict")) if isinstance(row, Mapping) else ""))
-    return found
+    if counts["passed"] == total:
+        return ["the threshold passed" if total == 1 else f"all {total:,} thresholds passed"]
+    of = f"{total:,} {'threshold' if total == 1 else 'thresholds'}"
+    names = f" ({listed(failed_thresholds(summary), _MOST_NAMED, '; ')})" if named else ""
+    failed = f"{counts['failed']:,} of {of} failed{names}"
+    if not counts["failed"]:
+        return [f"{counts['undecided']:,} of {of} had no data, none failed"]
+    return [failed, *([f"{counts['undecided']:,} had no data"] if counts["undecided"] else [])]
 
 
 def _value(summary: Mapping[str, Any], metric: str, name: str) -> float | None:

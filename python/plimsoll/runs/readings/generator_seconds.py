@@ -5,6 +5,7 @@ Pure; grows with the seconds, never with the requests.
 
 from __future__ import annotations
 
+import math
 import struct
 from array import array
 from collections import Counter
@@ -18,7 +19,7 @@ from plimsoll.runs.format.quick_json import NUMBERS
 from plimsoll.runs.metric_names import RESPONSE_METRICS
 from plimsoll.runs.readings.name_lookups import unknown_names
 from plimsoll.runs.readings.script_caps import UNSERVED_SHARE, LoadSeconds
-from plimsoll.runs.readings.standstill import LivedSecond, Standstill, standstills
+from plimsoll.runs.readings.standstill import STOOD_STILL_S, LivedSecond, Standstill, standstills
 from plimsoll.runs.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -129,8 +130,10 @@ class GeneratorSeconds:
         if "lag_max_ms" not in told:
             return
         self.repeated += snapshot.second in self._lived
-        # No timer came in the second: nothing was late, and no turn was taken. Of an older run turns are not known.
+        # No timer came in the second: nothing was late, and no turn was taken. Of an older run turns are not known. So
+        # does a last second look that ended before anything was due in it, but for the pulse that came as ever.
         silent = told.get("longest_turn_ms") == 0 and not told["lag_max_ms"] and not snapshot.started
+        silent = silent and float(told.get("gap_ms", math.inf)) / 1000 >= STOOD_STILL_S
         self._lived[snapshot.second] = LivedSecond(
             snapshot.second,
             float(told["lag_max_ms"] or 0.0) / 1000,

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+PROPORTION_CHANCE = 0.05  # a proportion that is denied by chance: one table in twenty is judged by the curve instead
 CHANCE = 1e-3  # of points that a concave target scatters so far; a wrong "noise, or a cure" in a thousand tables
 
 
@@ -22,6 +23,20 @@ class Concave:
 
     fitted: NDArray[np.float64]
     explains: bool
+
+
+def in_proportion(levels: ArrayLike, per_s: ArrayLike, sd: ArrayLike) -> list[float] | None:
+    """Throughput in proportion to the levels, shape (n,), n ≥ 3, if `per_s` scatters about it as the deviations `sd`
+    say (PROPORTION_CHANCE); else None."""
+    from scipy.stats import chi2
+
+    at, seen, doubt = (np.asarray(values, dtype=float) for values in (levels, per_s, sd))
+    if at.size < 3 or not np.all(doubt > 0):
+        return None
+    weight = 1 / doubt**2
+    each = float(weight @ (at * seen)) / float(weight @ at**2)
+    misfit = float(weight @ (seen - each * at) ** 2)
+    return (each * at).tolist() if misfit <= float(chi2.isf(PROPORTION_CHANCE, at.size - 1)) else None
 
 
 def concave(levels: ArrayLike, per_s: ArrayLike, sd: ArrayLike) -> Concave:

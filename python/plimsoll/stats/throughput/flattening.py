@@ -28,7 +28,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from plimsoll.stats.throughput.concave import concave
+from plimsoll.stats.throughput.concave import concave, in_proportion
 from plimsoll.words import share_words
 
 FLAT = 0.5
@@ -193,8 +193,11 @@ def _pooled(points: list[tuple[float, float]], relative_sd: Mapping[float, float
 
 
 def _smoothed(points: list[tuple[float, float]], relative_sd: Mapping[float, float]) -> list[tuple[float, float]]:
-    """The nearest concave curve at these levels, or the points themselves if it does not explain them."""
+    """The straight line through 0 at these levels if it explains them, for then nothing bends; else the nearest concave
+    curve, or the points themselves if that does not explain them either."""
     levels, per_s = [level for level, _ in points], [rate for _, rate in points]
+    if (line := in_proportion(levels, per_s, [relative_sd[level] * rate for level, rate in points])) is not None:
+        return list(zip(levels, line, strict=True))
     top = max(per_s)
     curve = concave(levels, per_s, [relative_sd[level] * max(rate, 0.01 * top) for level, rate in points])
     return list(zip(levels, curve.fitted.tolist(), strict=True)) if curve.explains else points

@@ -95,8 +95,7 @@ def fit_scalability(
         )
     scale = max(1.0, float(np.sum((residual / sd) ** 2)) / freedom)
     peak, where = _regions(at, rate, sd, one, scale * _t(freedom) ** 2)
-    ceiling = b + 2 * math.sqrt(a * c)
-    location = math.sqrt(a / c) if c > 0 else None
+    ceiling, location = _peak(a, b, c, one)
     single = 1 / (a + b * one + c * one**2)
     return Scalability(
         peak_per_s=1 / ceiling if ceiling > 0 else None,
@@ -109,6 +108,14 @@ def fit_scalability(
         scatter=scatter,
         reached=where[1] is not None and location is not None and location <= float(at.max()),
     )
+
+
+def _peak(a: float, b: float, c: float, one: float) -> tuple[float, float | None]:
+    """1 / X* and N* of N / X = a + b N + c N²; None without a peak. Where more than one user only brings less (a < 0,
+    or a peak below one user), it is that of one."""
+    if one and (a < 0 or a < c * one**2):
+        return (a + b * one + c * one**2) / one, one
+    return b + 2 * math.sqrt(max(0.0, a) * c), math.sqrt(a / c) if c > 0 else None
 
 
 def _best(at: Array, rate: Array, sd: Array, one: float) -> tuple[float, float, float]:

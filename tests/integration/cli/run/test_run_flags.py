@@ -166,9 +166,9 @@ def test_the_console_can_write_to_a_file(tmp_path: Path) -> None:
 
 def test_the_summary_heeds_the_script_s_statistics_and_unit_and_flags_win(tmp_path: Path) -> None:
     lines = lines_of(shown(tmp_path, SHOWN))
-    assert (lines["size"], lines["time"]) == ("count=3 p(99.9)=7", "count=3 p(99.9)=1.5s")
+    assert (lines["size"], lines["time"]) == ("count=3 p(99.9)=7", "count=3 p(99.9)=1.50s")
     lines = lines_of(shown(tmp_path, SHOWN, "--summary-trend-stats", "max, med", "--summary-time-unit", "us"))
-    assert (lines["size"], lines["time"]) == ("max=7 med=7", "max=1.5e+06µs med=1.5e+06µs")
+    assert (lines["size"], lines["time"]) == ("max=7 med=7", "max=1500000.00µs med=1500000.00µs")
 
 
 def test_handle_summary_gets_the_statistics_asked_for(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import sys
 from pathlib import Path
@@ -16,6 +17,7 @@ from plimsoll.findings.capacity.estimates import knee_facts
 from plimsoll.findings.capacity.finding import capacity_findings, result_of_run
 from plimsoll.findings.capacity.words import _carries
 from plimsoll.findings.exit_codes import exit_code
+from plimsoll.report.finding_view import view
 from plimsoll.runs.reader import RunReader
 from plimsoll.runs.writer import RunFacts, RunWriter
 
@@ -193,10 +195,19 @@ def test_a_host_that_generator_and_target_fight_over_makes_the_run_invalid(searc
         {**row, "values": {"cpu_share": 0.97, "cores": 0.5}} if row["source"] == "host" else row
         for row in run.resources()
     ]
-    [finding] = checked(capacity_findings(result, Rows(rows)))
+    again = copy.copy(run)
+    again.resources = lambda *_: iter(rows)
+    asked = [{"operation": "work", "objective": text} for text in ("p90<=1s", "p50<=0.1ms")]
+    [finding] = checked(capacity_findings(result, again, objectives=asked, objectives_level=4000))
     assert not finding["valid"] and exit_code(finding) == 3
     assert "competed" in finding["invalid_because"][0] and any("--isolate" in step for step in finding["next"])
     assert "not a capacity" in finding["answer"]
+    assert "What stopped it in these numbers: " in finding["answer"] and "What stops it" not in finding["answer"]
+    seen = view(finding)
+    assert seen.limited_by.startswith("in these numbers, CPU")
+    words = {one.objective: one.met_up_to for one in seen.objectives}
+    assert words["p90 ≤ 1 s"].endswith("; undisturbed, times are no longer than that"), words
+    assert words["p50 ≤ 0.1 ms"].endswith("; undisturbed, it may be met")
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,9 @@ from findings_as_json import checked
 
 from plimsoll.findings.capacity.finding import capacity_findings
 from plimsoll.findings.capacity.further import further_findings
+from plimsoll.findings.consistency.check import consistent
+from plimsoll.report.finding_view import view
+from plimsoll.report.load_line import load_line
 
 
 def test_a_run_that_was_never_saturated_names_where_its_resources_end_in_order():
@@ -218,7 +221,24 @@ def test_a_probe_in_which_it_fell_behind_ends_all_forecasts_of_what_its_resource
     nearest = found["What would stop it next?"]
     assert nearest["answer"].startswith("Something stops it before what was probed is full: in a short step of 5 s at ")
     assert "it finished 150 of 240/s" in nearest["answer"] and nearest["order"] == []
-    assert main["limited_by"]["kind"] != "none"
+    assert main["limited_by"]["kind"] == "none" and main["limited_by"]["in_short_step"]["kind"] == "unknown"
+
+
+@pytest.mark.parametrize(("busy", "told"), [(0.99, "not proven; in a short step: CPU, "), (0.4, "cannot tell")])
+def test_what_a_short_step_shows_is_told_as_that_whether_a_resource_was_full_or_not(busy: float, told: str) -> None:
+    """Seen: "cannot tell" of one run and "nothing: no limit was reached" of the next, in both of which the target fell
+    behind only in a short step."""
+    main, run = run_of(LOADS)
+    behind = step(12, 2_400.0, 240.0, "bad") | {"step_kind": "probe", "done_per_s": 150.0, "end_s": 125}
+    facts = {**FACTS, "open": True, "good": 1200.0, "bad": None, "steps": [*main["steps"], behind]}
+    used = {"cpu_cores_used": busy, "busiest_thread_cores_used": busy, "processes": 1.0}
+    run.rows += [{"second": second, "source": "process:app", "values": used} for second in range(120, 125)]
+    findings = consistent(capacity_findings(facts, run))
+    seen = view(findings[0])
+    assert seen.limited_by.startswith(told), seen.limited_by
+    assert "No level was proven to be too much; in a short step of 5 s" in seen.limit_words
+    assert "▼ fell behind at 2,400 in a short step" in " ".join(load_line(findings[0]))
+    assert not any("╳" in line for line in load_line(findings[0]))
 
 
 def test_a_disk_that_others_use_now_and_then_is_no_next_limit():

@@ -48,7 +48,7 @@ def test_73_requests_none_above_15_ms_meet_a_p90_of_a_second(length: int) -> Non
     parts = np.array_split(draw.uniform(5, 15, 73), length)
     found = judged("p90<=1000ms", [second(at, part) for at, part in enumerate(parts)])
     assert found["verdict"] == "met" and found["needs"] is None and found["verdicts"][0]["samples"] == 73
-    assert "0 of 73 took longer than 1 s" in found["words"]
+    assert "0 of 73 requests took longer than 1 s" in found["words"]
 
 
 def test_a_server_that_always_takes_two_seconds_violates_a_p95_of_half_a_second_with_20_samples() -> None:
@@ -217,3 +217,16 @@ def test_how_much_longer_it_takes_counts_that_more_seconds_know_the_dependence_b
     assert found["verdict"] == "undecided", "two seconds do not tell whether the requests are independent"
     assert found["needs"].startswith("About 2 s more")
     assert judged("p95<500ms", [second(at, [2000.0, 2001.0]) for at in range(4)])["verdict"] == "failed"
+
+
+@pytest.mark.parametrize(
+    ("objective", "verdict", "words"),
+    [
+        ("p50<=500ms", "met", "0 of 11 requests took longer than 500 ms"),
+        ("p99<=22ms", "undecided", "0 of 11 requests took longer than 22 ms, too few, at least 459 decide it"),
+    ],
+)
+def test_a_verdict_says_how_many_requests_it_takes(objective: str, verdict: str, words: str) -> None:
+    """Seen beside each other, and not to be reconciled: "0 of 11" met, "0 of 151" undecided."""
+    found = judged(objective, [second(at, np.array([20.0 + at % 2])) for at in range(11)], 1.0)
+    assert found["verdict"] == verdict and words in found["words"]

@@ -135,8 +135,8 @@ def test_a_table_of_a_closed_load_is_carried_as_far_as_throughput_goes_with_the_
     capacity = found["capacity"]
     assert (capacity["good"], capacity["bad"], capacity["plateau_share"]) == (30, 40, 0.95)
     assert (
-        "rises with the load up to 30 users (280/s); from 40 users (302/s) on, more bring no more throughput"
-        in found["answer"]
+        "rises with the load up to 30 users (280/s); from 40 users on, more bring no more throughput: 302/s, the mean "
+        "of 3 levels (300 to 303/s)." in found["answer"]
     )
     assert [step["verdict"] for step in found["steps"]] == ["good"] * 3 + ["bad"] * 3
 
@@ -204,13 +204,17 @@ def test_twenty_users_who_bring_two_thirds_more_than_ten_are_not_too_many(tmp_pa
 def test_past_a_fall_nothing_is_carried_and_the_peak_is_if_it_is_in_proportion(tmp_path: Path) -> None:
     found = of_table(tmp_path, "100,100\n200,200\n300,120\n")
     assert (found["capacity"]["good"], found["capacity"]["bad"]) == (200, 300)
-    assert "past 200 users it falls, by 40% at 300 users" in found["answer"]
+    assert "past 200 users it falls, by 40% to 120/s at 300 users" in found["answer"]
 
 
 def test_a_table_that_is_at_its_plateau_with_one_user_carries_that_one(tmp_path: Path) -> None:
     found = of_table(tmp_path, "1,100\n2,102\n4,101\n")
     assert (found["capacity"]["good"], found["capacity"]["bad"]) == (1, 2)
-    assert found["answer"].startswith("Throughput rises with the load up to 1 user (100/s); from 2 users (102/s) on")
+    words = (
+        "Throughput does not rise with the load: from 1 to 4 users it is 101/s, the mean of 3 levels (100 to 102/s)."
+    )
+    assert found["answer"] == f"{words} One user alone brings as much."
+    assert found["facts"] == [] and not any("between 1 user and 2 users" in step for step in found["next"])
 
 
 @pytest.mark.parametrize(("second", "good", "bad"), [(160, 100, 200), (176, 100, 400), (190, 200, 400)])

@@ -95,6 +95,28 @@ def test_the_same_is_called_the_same_only_within_the_margin() -> None:
     assert wanted > 10 and f"--pairs {wanted}" in finding["next"][0]
 
 
+@pytest.mark.parametrize(
+    ("asked", "step"),
+    [
+        ({"request": {"a": ["X=1"]}}, "Go on where it ended: plimsoll compare --resume 'runs/x y'"),
+        ({"request": {"a": ["X=***"]}}, "Go on where it ended: the same command with --resume 'runs/x y'"),
+        (None, "Go on where it ended: the same command with --resume 'runs/x y'"),
+    ],
+)
+def test_the_command_that_goes_on_is_whole_where_the_run_holds_all_that_was_asked(asked: Any, step: str) -> None:
+    told = COMPARE | {"asked": asked}
+    finding = compare_finding(told, trials_of(scattered(1.2)), status="interrupted", run_path="runs/x y")
+    assert finding["next"][0] == step
+
+
+def test_that_a_and_b_are_the_same_stands_first_in_the_answer() -> None:
+    """It was told on stderr alone, and "B is slower than A" stood without it."""
+    same = COMPARE | {"analysis": COMPARE["analysis"] | {"same": True}}
+    answer = compare_finding(same, trials_of(scattered(1.2)), run_path="runs/x")["answer"]
+    assert answer.startswith("A and B are the same: this comparison shows how often chance alone")
+    assert "Yes: B (b) is slower" in answer
+
+
 def test_an_arm_that_fails_more_is_told_first_and_is_never_called_faster() -> None:
     finding = compared(scattered(0.5), failed_b=100)
     assert finding["answer"].startswith("B fails more requests: 20% at 10 users (A 0%). Undecided")
@@ -403,6 +425,27 @@ def test_a_sweep_s_answer_sums_up_what_differs_by_setting_and_names_what_was_res
     assert "Duration of an iteration changes by a factor of" in finding["answer"]
     assert "store was restarted at least 6 times" in finding["answer"]
     assert any("memory limit of store" in text for text in finding["next"])
+
+
+def test_of_users_nothing_is_done_for_each_and_what_hardly_changes_is_said_without_its_ends() -> None:
+    """Seen: "look at what GET /x does once for each of users", "by a factor of 1: 3.44 MiB at WHO=a to 3.44 MiB at
+    WHO=a"."""
+    over = {"WHO": ["a", "b"], "users": ["1", "4", "16"]}
+    told = plan("sweep", ["WHO=a", "WHO=b"], over=over, level_parameter="users")
+    told["levels"] = [{"level": float(n), "words": f"{n} users"} for n in over["users"]]
+    for variant, who in zip(told["variants"], over["WHO"], strict=True):
+        variant["facts"]["variables"]["WHO"] = who
+    trials = []
+    for place, (n, level, who) in enumerate((n, x, w) for n in range(3) for x in over["users"] for w in "ab"):
+        one = trial(place, n, f"WHO={who}", 10 * float(level) ** 1.5, level=float(level))
+        every = one["endpoints"][0]
+        one["endpoints"].append({**every, "request": "GET /x"})
+        trials.append(one | {"resources": {"process:app": {"rss_bytes": 3_600_000.0}}})
+    finding = checked(sweep_finding(told, trials))
+    assert not any("for each of" in step or "grows faster than" in step for step in finding["next"])
+    assert "Memory of the target changes by less than 10% over WHO, at every setting of the others." in " ".join(
+        finding["sentences"]
+    )
 
 
 @pytest.mark.parametrize(("failed", "counts"), [(25, True), (51, False)])

@@ -110,14 +110,19 @@ def test_each_trouble_is_one_sentence_with_its_numbers_and_remedy(
 
 @pytest.mark.parametrize(
     ("engine", "machine", "name"),
-    [({"open_files": 19_000}, {}, "files"), ({}, {"memory_free_bytes": 100 << 20}, "memory")],
+    [
+        ({"open_files": 19_000}, {}, "files"),
+        ({}, {"memory_free_bytes": 100 << 20}, "memory"),
+        ({}, {"host_busy_share": 0.99, "usable_cores": 2.0}, "others"),
+    ],
 )
 def test_a_limit_that_only_came_near_is_said_and_spoils_nothing(
     engine: dict[str, Any], machine: dict[str, Any], name: str
 ) -> None:
     finding = checked(run_finding(facts(engine, machine)))
     assert [one["name"] for one in finding["diagnoses"]] == [name] and finding["valid"]
-    assert finding["notes"] and finding["next"] and finding["answer"].startswith("No, but a limit was near")
+    assert finding["answer"].startswith("No: ") and finding["notes"] == [finding["diagnoses"][0]["words"]]
+    assert finding["answer"].endswith(finding["notes"][0]) and finding["next"]
 
 
 def test_ports_are_counted_to_the_busiest_destination() -> None:

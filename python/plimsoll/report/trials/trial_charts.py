@@ -5,9 +5,10 @@ Each function returns a Vega-Lite specification as a dict, or None where there i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from plimsoll.findings.trials.sweep_cells import number_of
 from plimsoll.report.legends import AXIS_PX, mark_legend, row_label_limit, text_px
 from plimsoll.report.level_charts import CROSS, decades
 from plimsoll.report.vega_lite import Part, chart_of, layer, layered, lines_by_series, nominal, quantitative
@@ -22,8 +23,11 @@ LOG_FROM_RATIO = 10
 
 
 def effect_chart(comparisons: Sequence[Mapping[str, Any]], margin: float) -> dict[str, Any] | None:
-    """How much slower B is, with its interval, a row for each comparison; the band is the margin."""
-    rows = [_effect_row(one) for one in comparisons if is_number(one.get("ratio")) and one.get("interval")][:MOST_ROWS]
+    """How much slower B is, with its interval, a row for each comparison; the band is the margin. Those that decide
+    have a mark where others are beside them."""
+    known = [one for one in comparisons if is_number(one.get("ratio")) and one.get("interval")]
+    mark = "" if all(one["primary"] for one in known) else " •"
+    rows = [_effect_row(one, mark) for one in known][:MOST_ROWS]
     if not rows:
         return None
     ends = [abs(row[key]) for row in rows for key in ("low", "high") if abs(row[key]) <= 300] or [100.0]
@@ -56,12 +60,12 @@ def _only(test: str, part: Part) -> Part:
     return {"transform": [{"filter": test}], **part}
 
 
-def _effect_row(one: Mapping[str, Any]) -> dict[str, Any]:
+def _effect_row(one: Mapping[str, Any], mark: str) -> dict[str, Any]:
     name = one.get("operation") or one.get("request") or "all requests"
     low, high = one["interval"]
     change, low_p, high_p = (100 * (value - 1) for value in (one["ratio"], low, high))
     return {
-        "row": f"{name}, {one['statistic']}, {one['load']}{' •' if one['primary'] else ''}",
+        "row": f"{name}, {one['statistic']}, {one['load']}{mark if one['primary'] else ''}",
         "change": change,
         "low": low_p,
         "high": min(high_p, 1e6),
@@ -145,7 +149,8 @@ def share_chart(levels: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
 def curve_chart(
     cells: Sequence[Mapping[str, Any]], name: str, key: str, title: str, scale: float = 1.0
 ) -> dict[str, Any] | None:
-    """A metric over one parameter, a line for each setting of the others; logarithmic where either spans a decade."""
+    """A metric over one parameter, a line for each setting of the others; logarithmic where either spans a decade.
+    Words have no order, so that no line joins them."""
     rows = []
     for cell in cells:
         value = cell.get(key)
@@ -155,7 +160,7 @@ def curve_chart(
         rows.append({"x": cell["parameters"][name], "value": value * scale, "series": others, "state": cell["state"]})
     if len({row["x"] for row in rows}) < 2:
         return None
-    numeric = all(_is_number_text(row["x"]) for row in rows)
+    numeric = are_numbers(row["x"] for row in rows)
     for row in rows:
         row["x"] = float(row["x"]) if numeric else row["x"]
     names = list(dict.fromkeys(row["series"] for row in rows))
@@ -167,7 +172,9 @@ def curve_chart(
         x_scale = {"type": "log" if wide else "linear", "nice": False, "padding": 10}
         x = quantitative("x", title=name, scale=x_scale, axis={"values": sorted(set(places)), "format": ",~g"})
     else:
-        x = nominal("x", title=name, sort=list(dict.fromkeys(row["x"] for row in rows)))
+        words = list(dict.fromkeys(row["x"] for row in rows))
+        room = {"expr": f"width / {len(words)} - {CELL_SPACE_PX}"}
+        x = nominal("x", title=name, sort=words, axis={"labelAngle": 0, "labelLimit": room})
     if logarithmic:
         low, high, ticks = decades(rows)
         y_scale = {"type": "log", "domain": [low, high], "nice": False}
@@ -181,7 +188,11 @@ def curve_chart(
         nominal("state", title="it"),
     ]
     series = lines_by_series(names, legend=len(names) > 1)
-    return chart_of(layered(_lines_and_dots({"x": x, "y": y}, series, tips, 2, 60), rows), HEIGHT_PX)
+    lines, dots = _lines_and_dots({"x": x, "y": y}, series, tips, 2, 60)
+    if numeric:
+        return chart_of(layered([lines, dots], rows), HEIGHT_PX)
+    dots["encoding"]["color"] |= {"legend": mark_legend(names) if len(names) > 1 else None}
+    return chart_of(layered([dots], rows), HEIGHT_PX)
 
 
 def heat_chart(cells: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict[str, Any] | None:
@@ -237,9 +248,6 @@ def _cell_words(cell: Mapping[str, Any]) -> str:
     return f"{cell['work_ms']:,.3g} ms{fails}"
 
 
-def _is_number_text(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+def are_numbers(texts: Iterable[str]) -> bool:
+    """Whether all values of a parameter are numbers, which have an order."""
+    return all(number_of(text) is not None for text in texts)

@@ -7,13 +7,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from plimsoll.findings.trials.trials import SILENT
-from plimsoll.report import trial_charts, wording
+from plimsoll.report import wording
 from plimsoll.report.run_evidence import RunEvidence
 from plimsoll.report.time_charts import Chart
+from plimsoll.report.trials import trial_charts
 from plimsoll.words import confidence_words, exponent_words, interval_words, ratio_words, share_words
 
 MIB = 2**20
 HEAT = "sweep-heat"
+OF_NUMBERS = "A straight line on two logarithmic axes is a power law; its slope is the exponent."
+OF_WORDS = "A point for each value, in the order given; the values are words, so that no line joins them."
 BADGES = {"slower": "bad", "faster": "good", "same": "met", "there": "good", "below zero": "bad", "answers": "good"}
 BADGES |= {"fails": "bad", "silent": "bad"}
 
@@ -67,13 +70,18 @@ def _compare(finding: Mapping[str, Any], plan: Mapping[str, Any]) -> Built:
     comparisons = finding.get("comparisons") or []
     margin = plan["analysis"]["margin"]
     a, b = (next((v["label"] for v in plan["variants"] if v["name"] == name), name) for name in "ab")
+    deciding = [one for one in comparisons if one["primary"]]
+    reading = (
+        "Each line is the interval in which the true change lies; right of 0 B is slower. "
+        f"The band is the margin of {wording.percent(margin)} that does not matter."
+    )
     charts = [
+        ("compare-decides", "B against A", reading, trial_charts.effect_chart(deciding, margin)),
         (
             "compare-effects",
-            "B against A",
-            "Each line is the interval in which the true change lies; right of 0 B is slower (for throughput, B does "
-            f"more). The band is the margin of {wording.percent(margin)} that does not matter. Rows with • decide.",
-            trial_charts.effect_chart(comparisons, margin),
+            "B against A, all comparisons",
+            f"{reading} For throughput, right of 0 B does more. Rows with • decide.",
+            trial_charts.effect_chart(comparisons, margin) if len(deciding) < len(comparisons) else None,
         ),
         (
             "compare-pairs",
@@ -141,7 +149,7 @@ def _sweep(finding: Mapping[str, Any], plan: Mapping[str, Any]) -> Built:
             ("p95_ms", "p95 of the response time, ms", 1.0),
             ("memory_bytes", "Memory of the target, MiB", 1 / MIB),
         ):
-            reading = "A straight line on two logarithmic axes is a power law; its slope is the exponent."
+            reading = OF_NUMBERS if trial_charts.are_numbers(cell["parameters"][name] for cell in cells) else OF_WORDS
             spec = trial_charts.curve_chart(cells, name, key, title, scale)
             charts.append((f"sweep-{name}-{key}", f"{title.split(',')[0]} over {name}", reading, spec))
     header = [*names, "Iteration, ms", "p95, ms", "Done /s", "Memory, MiB", "Failed", "Trials", "It"]

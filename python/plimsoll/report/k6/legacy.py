@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from plimsoll.report.k6_values import MARKS, number, shown, undecided_lines
+from plimsoll.report.k6.values import MARKS, lacking, number, share_text, shown, undecided_lines
 
 WIDTH = 34
 
@@ -24,7 +24,7 @@ def legacy_text(data: Mapping[str, Any]) -> str:
         base, _, tags = name.partition("{")
         label = f"  {{ {tags[:-1]} }}" if tags else base
         dots = "." * max(3, WIDTH - len(label))
-        lines.append(f"   {worst} {label}{dots}: {_values(metric, time_unit, 'undecided' in verdicts)}")
+        lines.append(f"   {worst} {label}{dots}: {_values(metric, time_unit)}")
     return "\n".join([*lines, *undecided_lines(metrics)])
 
 
@@ -43,7 +43,7 @@ def _group_lines(group: Mapping[str, Any], indent: int) -> Iterator[str]:
         yield from _group_lines(child, indent + 2)
 
 
-def _values(metric: Mapping[str, Any], time_unit: str, without_sample: bool) -> str:
+def _values(metric: Mapping[str, Any], time_unit: str) -> str:
     values, is_time = metric["values"], metric["contains"] == "time"
     match metric["type"]:
         case "counter":
@@ -51,8 +51,8 @@ def _values(metric: Mapping[str, Any], time_unit: str, without_sample: bool) -> 
         case "gauge":
             return f"{number(values['value'])}  min={number(values['min'])}  max={number(values['max'])}"
         case "rate":
-            return f"{100 * values['rate']:.2f}%  {values['passes']} out of {values['passes'] + values['fails']}"
-        case _ if without_sample:
-            return "no samples"
+            return f"{share_text(values['rate'])}  {values['passes']} out of {values['passes'] + values['fails']}"
+        case _ if lacking(metric):
+            return lacking(metric)
         case _:
             return " ".join(f"{name}={shown(value, name, is_time, time_unit)}" for name, value in values.items())

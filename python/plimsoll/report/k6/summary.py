@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Literal, NamedTuple
 
-from plimsoll.report.k6_legacy import legacy_text
-from plimsoll.report.k6_values import MARKS, bytes_text, number, shown, undecided_lines
+from plimsoll.report.k6.legacy import legacy_text
+from plimsoll.report.k6.values import MARKS, bytes_text, lacking, number, share_text, shown, undecided_lines
+from plimsoll.runs.readings.thresholds import STOPPED
 
 Mode = Literal["compact", "legacy"]
 LEAST_DOTS = 3
@@ -37,8 +38,8 @@ def summary_text(data: Mapping[str, Any], mode: Mode = "compact") -> str:
     """k6's summary of `data` as handleSummary gets it: metrics, root_group, and options that name the statistics of a
     trend and the unit of times ("" for the one that reads best).
 
-    A threshold that saw no sample, or that would be met in a run of which no request was answered, is marked `?`:
-    undecided, neither passed nor failed.
+    Thresholds carry the verdicts that the exit code counts (runs/readings/thresholds.py): one that saw no sample is
+    marked `?`, undecided, or `✗` where that fails the run.
     """
     if mode == "legacy":
         return legacy_text(data)
@@ -55,31 +56,43 @@ def summary_text(data: Mapping[str, Any], mode: Mode = "compact") -> str:
 
 
 def _thresholds(metrics: Mapping[str, Any], time_unit: str) -> Iterator[str]:
-    with_thresholds = {name: metrics[name] for name in sorted(metrics) if metrics[name].get("thresholds")}
-    if with_thresholds:
+    """Each metric with its thresholds; those of its parts with tags are below it, where it has thresholds itself."""
+    names = sorted(name for name in metrics if metrics[name].get("thresholds"))
+    if names:
         yield from ("", "  █ THRESHOLDS")
-    for name, metric in with_thresholds.items():
-        yield from ("", f"    {name}")
-        for source, row in metric["thresholds"].items():
-            value = _observed(metric, source, row, time_unit)
-            yield f"    {MARKS.get(row['verdict'], ' ')} '{source}' {value}".rstrip()
+    for name in sorted(names, key=_base_and_tags):
+        base, tags = _base_and_tags(name)
+        is_part = bool(tags) and base in names
+        indent = " " * (6 if is_part else 4)
+        yield from ("", f"{indent}{tags if is_part else name}")
+        for source, row in metrics[name]["thresholds"].items():
+            value = _observed(metrics[name], source, row, time_unit)
+            yield f"{indent}{MARKS.get(row['verdict'], ' ')} '{source}' {value}".rstrip()
+
+
+def _base_and_tags(name: str) -> tuple[str, str]:
+    """ "checks" and "{kind:x}"; an empty text without tags."""
+    base, brace, rest = name.partition("{")
+    return base, brace + rest
 
 
 def _observed(metric: Mapping[str, Any], source: str, row: Mapping[str, Any], time_unit: str) -> str:
-    """ "p(95)=148.21ms"; nothing where no sample was seen."""
+    """ "p(95)=148.21ms", or why there is nothing that was compared."""
     value, statistic = row.get("observed"), _STATISTIC.match(source)
-    if value is None or statistic is None:
-        return ""
+    if row.get("why") == STOPPED and value is not None and statistic is not None:
+        return f"{_observed(metric, source, {'observed': value}, time_unit)} at the end; {STOPPED} before"
+    if row.get("why") or value is None or statistic is None:
+        return str(row.get("why", ""))
     if metric["type"] == "rate":
-        return f"{statistic[1]}={_share(value)}"
+        return f"{statistic[1]}={share_text(value)}"
     is_time = metric["type"] == "trend" and metric.get("contains") == "time"
     return f"{statistic[1]}={shown(value, statistic[1], is_time, time_unit)}"
 
 
 def _checks(root: Mapping[str, Any], seconds: float) -> Iterator[str]:
-    """How many in all, then each by name, those of all groups together."""
+    """How many in all, then each by name, those of all groups together, in the order in which the script made them."""
     named: dict[str, list[int]] = {}
-    for check in _checks_of(root):
+    for check in sorted(_checks_of(root), key=lambda check: check.get("order", 0)):
         counts = named.setdefault(check["name"], [0, 0])
         counts[0] += check["passes"]
         counts[1] += check["fails"]
@@ -90,8 +103,8 @@ def _checks(root: Mapping[str, Any], seconds: float) -> Iterator[str]:
     yield from _aligned(
         [
             _Row("checks_total", [number(total), *([f"{number(total / seconds)}/s"] if seconds else [])]),
-            _Row("checks_succeeded", [_share(passed / total if total else 0.0), f"{passed} out of {total}"]),
-            _Row("checks_failed", [_share(failed / total if total else 0.0), f"{failed} out of {total}"]),
+            _Row("checks_succeeded", [share_text(passed / total if total else 0.0), f"{passed} out of {total}"]),
+            _Row("checks_failed", [share_text(failed / total if total else 0.0), f"{failed} out of {total}"]),
         ]
     )
     yield ""
@@ -127,7 +140,7 @@ def _sections(metrics: Mapping[str, Any], time_unit: str) -> dict[str, list[_Row
 
 
 def _values(metric: Mapping[str, Any], time_unit: str) -> list[str]:
-    values, verdicts = metric["values"], [row["verdict"] for row in metric.get("thresholds", {}).values()]
+    values = metric["values"]
     text = bytes_text if metric.get("contains") == "data" else number
     match metric["type"]:
         case "counter":
@@ -135,16 +148,12 @@ def _values(metric: Mapping[str, Any], time_unit: str) -> list[str]:
         case "gauge":
             return [text(values["value"]), f"min={text(values['min'])}", f"max={text(values['max'])}"]
         case "rate":
-            return [_share(values["rate"]), f"{values['passes']} out of {values['passes'] + values['fails']}"]
-        case _ if "undecided" in verdicts:
-            return ["no samples"]
+            return [share_text(values["rate"]), f"{values['passes']} out of {values['passes'] + values['fails']}"]
+        case _ if lacking(metric):
+            return [lacking(metric)]
         case _:
             is_time = metric["contains"] == "time"
             return [f"{name}={shown(value, name, is_time, time_unit)}" for name, value in values.items()]
-
-
-def _share(share: float) -> str:
-    return f"{100 * share:.2f}%"
 
 
 def _aligned(rows: Sequence[_Row]) -> Iterator[str]:

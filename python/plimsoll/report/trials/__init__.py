@@ -1,0 +1,1 @@
+"""What the page shows of experiments made of trials: compare, decompose and sweep."""
