@@ -19,7 +19,7 @@ def mistake_of_url(text: str) -> tuple[str, str] | None:
         parts = urlsplit(text)
     except ValueError as error:
         return f"the URL cannot be read ({error})", _USUAL
-    port = re.search(r":([^:\]]*)$", parts.netloc)
+    port = re.search(r":([^:\]]*)$", parts.netloc.rpartition("@")[2])  # behind a user and password
     if port is not None and port[1] and not re.fullmatch(r"[0-9]+", port[1]):
         return "the port of the URL is no number", f"Write the port as a number from 1 to {MOST_PORT}, or leave it out."
     if port is not None and port[1] and not (len(port[1]) <= 9 and 1 <= int(port[1]) <= MOST_PORT):

@@ -45,7 +45,7 @@ def test_a_url_that_cannot_be_is_told_without_what_may_be_secret(url: str, words
 
 @pytest.mark.parametrize(
     "url",
-    ["http://h", "http://h:/", "http://u:p@h:1/x?y=z:0", "https://[::1]:65535/", "http://h/a:0", "http://h?x=:99999999",
+    ["http://h", "http://me:pw@h", "http://h:/", "http://u:p@h:1/x?y=z:0", "https://[::1]:65535/", "http://h/a:0", "http://h?x=:99999999",
      "HTTP://h:080"],
 )  # fmt: skip
 def test_other_urls_are_none(url: str) -> None:

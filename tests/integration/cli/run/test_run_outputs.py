@@ -161,14 +161,16 @@ def test_handle_summary_gets_groups_and_checks_as_k6_has_them(cli: Cli, heard: H
 
 def test_checks_stand_in_the_order_in_which_the_script_made_them_whatever_their_group(cli: Cli) -> None:
     """As in k6 2.2; those outside of groups came first."""
-    cli.write(script_js="""import { check, group } from 'k6';
+    cli.write(
+        script_js="""import { check, group } from 'k6';
     export const options = { vus: 1, iterations: 1 };
     export default function () {
       group('a', () => check(1, { first: () => true }));
       check(1, { second: () => true });
       group('b', () => check(1, { third: () => false }));
       check(1, { fourth: () => true });
-    }""")
+    }"""
+    )
     told = cli("run", "script.js").stdout
     places = [told.index(f" {name}") for name in ("first", "second", "third", "fourth")]
     assert places == sorted(places), told
