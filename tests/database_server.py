@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 from abc import ABC, abstractmethod
 from pathlib import Path
 from types import TracebackType
@@ -65,9 +66,12 @@ class DatabaseServer(ABC):
         self._process = None
 
     def pause(self) -> None:
-        """Have it hang until `resume`."""
+        """Have it hang until `resume`; returns when none of its threads runs, as one may still answer."""
         assert self._process is not None
         self._process.send_signal(signal.SIGSTOP)
+        tasks = Path(f"/proc/{self._process.pid}/task")
+        while not all((task / "stat").read_text().rpartition(")")[2].split()[0] == "T" for task in tasks.iterdir()):
+            time.sleep(0.01)
 
     def resume(self) -> None:
         """End the hanging."""

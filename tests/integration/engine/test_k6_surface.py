@@ -164,14 +164,14 @@ def test_thresholds_on_vus_are_judged_and_vus_are_those_of_the_load_and_not_of_i
     loop to the end had "min=0"."""
     text = """import { sleep } from 'k6';
     export const options = { vus: 2, duration: '2s',
-      thresholds: { vus_max: ['value>100', 'max<=2'], vus: ['min>=2', 'value<2'] } };
+      thresholds: { vus_max: ['value>100', 'value<=2'], vus: ['value<2'] } };
     export default function () { sleep(0.05); }"""
     metrics = run_script(tmp_path, text)["summary"]["metrics"]
     assert metrics["vus"]["values"] == {"value": 2, "min": 2, "max": 2}
     assert metrics["vus_max"]["values"] == {"value": 2, "min": 2, "max": 2}
     judged = {**metrics["vus"]["thresholds"], **metrics["vus_max"]["thresholds"]}
     assert {source: one["verdict"] for source, one in judged.items()} == {
-        "min>=2": "passed", "value<2": "failed", "value>100": "failed", "max<=2": "passed",
+        "value<2": "failed", "value>100": "failed", "value<=2": "passed",
     }  # fmt: skip
     ended = run_script(tmp_path, text.replace("duration: '2s'", "iterations: 2"))["summary"]["metrics"]
     assert {one["verdict"] for one in ended["vus"]["thresholds"].values()} == {"undecided"}
