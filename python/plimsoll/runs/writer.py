@@ -160,7 +160,7 @@ class RunWriter:
                 data["script_metrics"] = [
                     {**one, "name": self._clean(str(one["name"]))} for one in data["script_metrics"]
                 ]
-            data["generator"] = _shortened(data.get("generator") or {})
+            data["generator"] = as_written(data.get("generator") or {})
             self._minutes.before(data.get("second"))
             self._append_second(data)
             self._last_second = data.get("second", self._last_second)
@@ -319,7 +319,8 @@ def _short(value: Any) -> Any:
     return float(f"{value:.{DIGITS}g}")
 
 
-def _shortened(values: Mapping[str, Any]) -> dict[str, Any]:
+def as_written(values: Mapping[str, Any]) -> dict[str, Any]:
+    """With the digits that a run keeps: what is judged while it goes on is judged alike from its directory."""
     return {name: _short(value) for name, value in values.items()}
 
 

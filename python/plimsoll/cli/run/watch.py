@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from plimsoll.findings.capacity.words import asked_words
@@ -17,6 +18,7 @@ from plimsoll.probes.machine.generator import GeneratorProbe
 from plimsoll.runs.readings.flow_seconds import FlowSecond, flow_second
 from plimsoll.runs.readings.generator_seconds import GeneratorSeconds
 from plimsoll.runs.readings.name_lookups import NameLookups
+from plimsoll.runs.writer import as_written
 
 if TYPE_CHECKING:
     from plimsoll.probes.processes.foreign_processes import ForeignProcesses
@@ -47,8 +49,9 @@ class RunWatch:
         values = self._probe.sample()
         if (values.get("host_busy_share") or 0.0) >= HOST_FULL:
             self._look(values)
-        row = {"t_unix": snapshot.t_unix, "second": snapshot.second, "source": self._probe.source, "values": values}
+        row = self._row(snapshot.t_unix, snapshot.second, values)
         writer.append_resource(row)
+        snapshot = replace(snapshot, generator=as_written(snapshot.generator))
         self._facts.add(snapshot)
         self._flow.append(flow_second(snapshot))
         self._connections.add(snapshot)
@@ -64,11 +67,19 @@ class RunWatch:
             self._look(values, at_once=True)
         if values:
             last = self._flow[-1].second
-            row = {"t_unix": writer.t0_unix + last, "second": last, "source": self._probe.source, "values": values}
+            row = self._row(writer.t0_unix + last, last, values)
             writer.append_resource(row)
             self._facts.add_row(row)
-        if self._foreign.names:
-            writer.append_event(FOREIGN, names={name: round(cpu_s, 2) for name, cpu_s in self._foreign.names.items()})
+        if names := self._foreign_names():
+            writer.append_event(FOREIGN, names=names)
+
+    def _foreign_names(self) -> dict[str, float]:
+        """CPU seconds of foreign processes by their names."""
+        names = self._foreign.names if self._foreign is not None else {}
+        return {name: round(cpu_s, 2) for name, cpu_s in names.items()}
+
+    def _row(self, t_unix: float, second: int, values: Mapping[str, float]) -> dict[str, Any]:
+        return {"t_unix": t_unix, "second": second, "source": self._probe.source, "values": as_written(values)}
 
     def _look(self, values: dict[str, float], at_once: bool = False) -> None:
         if self._foreign is None:
@@ -103,7 +114,7 @@ class RunWatch:
             run_path=run_path,
             caps=caps,
             flow=self._flow,
-            names=self._foreign.names if self._foreign is not None else None,
+            names=self._foreign_names(),
         )
         if unanswered:
             found = {
