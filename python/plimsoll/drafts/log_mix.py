@@ -6,6 +6,7 @@ one place are merged as they become many.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -31,6 +32,7 @@ _MOST_SHAPES = 4000
 _MOST_NAMES = 1000  # of bots, addresses, secrets
 _LEAST_MS = 1.0  # the longest request, below which whole numbers are no microseconds
 _OTHERS = "others"
+_MALFORMED = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 
 @dataclass
@@ -66,6 +68,7 @@ class LogMix:
         self._places = Places()
         self.first_s, self.last_s = float("inf"), float("-inf")
         self.static = self.checks = self.unread = self.preflight = self.crowded = self.not_modified = 0
+        self.malformed = 0
         self.private_paths = 0
         self.bots: Counter[str] = Counter()
         self.addresses: Counter[str] = Counter()
@@ -79,6 +82,9 @@ class LogMix:
         self.first_s, self.last_s = min(self.first_s, request.time_s), max(self.last_s, request.time_s)
         if not request.target:
             self.unread += 1
+            return
+        if _MALFORMED.search(request.target):
+            self.malformed += 1
             return
         path, _, query = request.target.partition("?")
         if (bot := bot_of(request.agent)) is not None:
@@ -191,6 +197,7 @@ class LogMix:
             ("health_check", "of health checks and scrapes", self.checks, "no user makes them"),
             ("preflight", "with OPTIONS and other methods", self.preflight, "browsers send them by themselves"),
             ("unread", "that the server did not read", self.unread, "a scan, or a connection that timed out"),
+            ("malformed", "with a % that begins no escape", self.malformed, "no client sends such an address"),
             ("private", "of paths that let somebody in", self.private_paths, "values of them are never written"),
             ("crowded", "of rare paths", self.crowded, "there were too many different ones to count"),
         )

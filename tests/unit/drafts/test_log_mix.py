@@ -146,3 +146,10 @@ def test_very_many_different_paths_take_bounded_space(monkeypatch: pytest.Monkey
     [crowded] = [one.requests for one in draft.left_out if one.kind == "crowded"]
     assert draft.operations[0].requests == 10_000
     assert 9_800 <= (draft.operations[1].requests or 0) <= 10_000 and crowded >= 15_000
+
+
+def test_an_address_that_no_client_can_send_is_no_operation() -> None:
+    """Seen: a line of `GET /a%zz` became an operation whose requests never left the script."""
+    draft = _draft(*_use(), *(_request(f"/{name}%zz?q=%", 7.0) for name in "ab"))
+    assert [one.request for one in draft.operations] == ["GET /issues/{id}"]
+    assert [(one.kind, one.count) for one in draft.left_out] == [("malformed", 2)]
