@@ -152,4 +152,4 @@ def test_an_address_that_no_client_can_send_is_no_operation() -> None:
     """Seen: a line of `GET /a%zz` became an operation whose requests never left the script."""
     draft = _draft(*_use(), *(_request(f"/{name}%zz?q=%", 7.0) for name in "ab"))
     assert [one.request for one in draft.operations] == ["GET /issues/{id}"]
-    assert [(one.kind, one.count) for one in draft.left_out] == [("malformed", 2)]
+    assert [(one.kind, one.requests) for one in draft.left_out] == [("malformed", 2)]
