@@ -15,20 +15,11 @@ from plimsoll.cli.live.seconds import (
     rate_words,
 )
 from plimsoll.cli.live.state import Bracket, Row, Sign, State, Step
+from plimsoll.cli.progress import PHASES
 from plimsoll.experiments.steps.record import Progress, StepKind, StepRecord
 from plimsoll.report.wording import LEVEL_UNITS, VERDICT_SIGNS, VERDICT_WORDS
 from plimsoll.words import count_words, number, time_words
 
-PHASES = {
-    "range": "finding the range",
-    "bracket": "bracketing",
-    "confirm": "confirming",
-    "expected": "expected load",
-    "drain": "draining",
-    "recovery": "recovering",
-    "baseline": "one user alone",
-    "load": "loading",
-}
 STAYING: frozenset[StepKind] = frozenset(("probe", "hold", "confirm", "expected", "baseline"))
 CHARTED: frozenset[StepKind] = frozenset(("probe", "hold", "confirm", "expected"))
 HELD = "holding"
