@@ -58,7 +58,8 @@ def check_room(
     """A warning where the run may take more than is free; empty if there is room. RunDirectoryError if less is free
     than the floor, InputError for a floor that is no number."""
     try:
-        free, holds_files = free_bytes(root), _usage(root).total > 0
+        free = free_bytes(root)
+        holds_files = free > 0 or _usage(root).total > 0
     except OSError:
         return ""  # what cannot be asked is told when it is written
     if not holds_files:  # a file system of the kernel's own, such as /proc
