@@ -1,6 +1,6 @@
 """What a page shows of another tool's levels: how each is called, and the rows beside the first chart.
 
-Of users who wait nobody judged whether a load was carried, only where throughput flattens; so no level of theirs is
+In a closed test nobody judged whether a load was carried, only where throughput flattens; so no level of theirs is
 “not carried”. Read from the finding alone.
 """
 
