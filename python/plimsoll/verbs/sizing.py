@@ -18,7 +18,7 @@ from plimsoll.findings.of_run import Facts, expected_level, findings_of_run
 from plimsoll.findings.shape.units_of import with_units
 from plimsoll.findings.sizing.facts import Grown, SizingFacts, grown_by_windows, sizing_facts
 from plimsoll.findings.sizing.finding import QUESTION, common_of_sizing, sizing_finding
-from plimsoll.findings.sizing.needs import RESERVE, Wanted, carried_per_level_s, wanted_of
+from plimsoll.findings.sizing.needs import RESERVE, Wanted, known_per_level_s, wanted_of
 from plimsoll.findings.sizing.of_drain import HELD, sizing_facts_of_drain
 from plimsoll.findings.validity.self_diagnosis import damage_words, unread_words
 from plimsoll.report.html import write_html
@@ -189,7 +189,7 @@ def _wanted(
     else:
         capacity = first["capacity"]
         level, chosen, is_open = capacity["good"], "what it carried", capacity["model"] == "open"
-        per_level_s = carried_per_level_s(capacity)
+        per_level_s = known_per_level_s(capacity)
         expected = expected_level(Facts.of(run), first)
         if expected is not None:
             level, chosen = expected, "the expected load"

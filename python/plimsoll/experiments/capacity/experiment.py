@@ -86,7 +86,13 @@ def run_capacity(
     with load_within(stop, interrupted):
         source.start()
         started = True
-        about = {"experiment": "capacity", "unit": source.unit, "open": source.open, "width_goal": settings.width}
+        about = {
+            "experiment": "capacity",
+            "unit": source.unit,
+            "open": source.open,
+            "width_goal": settings.width,
+            "rate_per_level_s": settings.arrivals_per_level_s,
+        }
         holder.event("experiment_started", source.now(), **about)
         if source.open:
             search.run()

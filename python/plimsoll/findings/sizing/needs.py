@@ -70,8 +70,11 @@ def wanted_of(
     return Wanted(per_s, level, chosen, items, reserve)
 
 
-def carried_per_level_s(capacity: Mapping[str, Any]) -> float | None:
-    """Operations per second at level 1 by what was carried; None where nothing was."""
+def known_per_level_s(capacity: Mapping[str, Any]) -> float | None:
+    """Operations per second at level 1: as an open load has it, else by what was carried; None where nothing was. A
+    level has one rate in all findings."""
+    if capacity.get("rate_per_level_s"):
+        return float(capacity["rate_per_level_s"])
     carried_per_s, level = capacity.get("rate_per_s"), capacity.get("good")
     return carried_per_s / level if carried_per_s and level else None
 
