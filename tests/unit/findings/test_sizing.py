@@ -58,7 +58,7 @@ def test_one_level_has_one_rate_whatever_overloaded_steps_finish_and_chance_draw
 
 
 def test_a_declared_load_has_its_declared_rate_also_where_nothing_was_proven_to_be_carried() -> None:
-    """A first study's 6.44 users were "0.25 operations/s", where its draft had 0.12/s: 14 arrivals by chance told it."""
+    """A first study's 6.44 users were "0.25 operations/s", where its draft had 0.12/s: 14 arrivals had told it."""
     drawn = [step(at, 100.0 * at, 1.3 * 10.0 * at, "undecided") for at in range(1, 6)]
     _, run = run_of(LOADS)
     facts = {**FACTS, "open": True, "good": None, "bad": None, "steps": drawn}

@@ -43,7 +43,7 @@ from plimsoll.experiments.steps.failing import fails_more, give_up_reason, more_
 from plimsoll.experiments.steps.holding import StepHolder
 from plimsoll.experiments.steps.judgement import Judgement, Verdict
 from plimsoll.experiments.steps.measure import Measurement
-from plimsoll.experiments.steps.record import StepRecord
+from plimsoll.experiments.steps.record import Bracket, StepRecord
 from plimsoll.experiments.steps.steadiness import throughput_drifts
 from plimsoll.runs.readings.script_caps import BindingCap, LoadSeconds, binding_cap
 from plimsoll.stats.throughput.saturation import variance_per_event
@@ -194,7 +194,7 @@ class _ClosedSearch:
     def hold_expected(self) -> None:
         """Hold the expected level, whatever throughput does there: users who wait cannot overload for good."""
         if self.result.status == "finished":
-            self._expected.hold(None, self._left_s(), self._conclude)
+            self._expected.hold(Bracket(None, None), self._left_s(), self._conclude)
 
     def collapse(self) -> Collapse | None:
         """The lowest level that has collapsed, and whether it was as quick as at low load again soon after."""

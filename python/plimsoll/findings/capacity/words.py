@@ -15,6 +15,7 @@ from plimsoll.findings.capacity.collapse import (
     recovery_words,
     slowed_words,
 )
+from plimsoll.findings.capacity.nothing_carried import ON_A_QUIET_HOST, how_to_find_one, is_disturbed
 from plimsoll.findings.capacity.sustainable import fails_below
 from plimsoll.findings.limits.next_steps import steps_of
 from plimsoll.findings.resources import saw_target
@@ -46,9 +47,6 @@ WAITED_FOR = {
     "periodic_job": "{where}",
 }
 
-ON_A_QUIET_HOST = (
-    "run it on a quieter host, as others' work came and went in every step in between, so that more time proves nothing"
-)
 AGES = (
     "Find out what made the target slower: the data that the load writes, its memory, or a job beside it. Hold the "
     "carried level for longer (`plimsoll hold`) to see how it goes on, and set the target back before each run "
@@ -227,7 +225,7 @@ def _how_to_go_on(result: Mapping[str, Any], *, falls: bool) -> list[str]:
     if falls:
         return []
     ended = "The load time ended before a level was proven to be too much"
-    if _is_disturbed(result):
+    if is_disturbed(result):
         return [f"{ended}: {ON_A_QUIET_HOST}."]
     nearer = f", or start at --min-users {result['good']:g}" if result["unit"] == "users" else ""
     return [f"{ended}: {_with_more_time(result, 'give it more (--for)')}{nearer}."]
@@ -236,15 +234,6 @@ def _how_to_go_on(result: Mapping[str, Any], *, falls: bool) -> list[str]:
 def _with_more_time(result: Mapping[str, Any], otherwise: str) -> str:
     """What the search said that more time would give; `otherwise`, where it said nothing."""
     return result.get("more_time") or otherwise
-
-
-def _is_disturbed(result: Mapping[str, Any]) -> bool:
-    """Whether others' work on the host is why nothing was proven between what is carried and what is not: more time
-    on such a host proves no more."""
-    good, bad = result["good"] or 0.0, result["bad"] or math.inf
-    open_ = [step for step in result["steps"] if step["verdict"] not in ("good", "bad", "probe")]
-    between = [step for step in open_ if good < step["level"] < bad]
-    return bool(between) and all(step.get("disturbed") for step in between)
 
 
 _RATES = (("rate_per_s", "operations"), ("requests_per_s", "requests"))
@@ -316,12 +305,11 @@ def next_steps(result: Mapping[str, Any], finding: Mapping[str, Any]) -> list[st
     if result["status"] == "interrupted":
         steps.append("Run it again to the end for a bracket of the full width.")
     elif good is None and (bad is not None or not result.get("cap")):
-        how = "" if falls else f", or {'on a quieter host' if _is_disturbed(result) else 'more load time (--for)'},"
-        steps.append(f"Run it again with a smaller --min-users{how} to find a level that it carries.")
+        steps += how_to_find_one(result, falls=bool(falls))
     elif bad is None:
         steps += _how_to_go_on(result, falls=bool(falls))
     elif (bad - good) / bad > goal + 1e-9 and not falls:
-        how = ON_A_QUIET_HOST if _is_disturbed(result) else _with_more_time(result, "more load time (--for) narrows it")
+        how = ON_A_QUIET_HOST if is_disturbed(result) else _with_more_time(result, "more load time (--for) narrows it")
         steps.append(
             f"The bracket is {share_words((bad - good) / bad, 3)} wide, the goal was {share_words(goal)}: {how}."
         )
