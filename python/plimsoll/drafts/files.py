@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from plimsoll.drafts.draft import Draft
-from plimsoll.drafts.flow_text import flow_script_of
+from plimsoll.drafts.recordings.flow_text import flow_script_of
 from plimsoll.drafts.script_text import VALUES_FILE, script_of, values_of
 from plimsoll.drafts.study_text import SCRIPT_FILE, study_of
 from plimsoll.errors import InputError

@@ -6,9 +6,9 @@ import shlex
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from plimsoll.drafts.correlation import Step
 from plimsoll.drafts.draft import Draft, DraftOperation
 from plimsoll.drafts.left_out import LeftOut
+from plimsoll.drafts.recordings.correlation import Step
 from plimsoll.plain_text import plain
 from plimsoll.words import count_words, counted_words, ms_words, number, share_words
 
@@ -56,7 +56,10 @@ def _all_wrapped(texts: Iterable[str], indent: str = "") -> list[str]:
 def _next(draft: Draft) -> Iterator[str]:
     study = shlex.quote(str(next(path for path in draft.files if path.suffix == ".yaml")))
     study += "".join(f" -e {name}=…" for name, _ in draft.secrets)
-    if draft.url is None:
+    if draft.is_silent:
+        yield "Next: start the service, then"
+        yield f"      plimsoll capacity {plain(study)}"
+    elif draft.url is None:
         yield "Next: put the address of the service under test into study.yaml (target.url), then"
         yield f"      plimsoll capacity {plain(study)}"
     else:
