@@ -20,7 +20,8 @@ def study_of(draft: Draft, name: str) -> str:
 
 
 def _lines(draft: Draft, name: str) -> Iterator[str]:
-    yield f"# A draft by `plimsoll new` from {plain(draft.source)}. docs/study.md has all that a study can hold."
+    yield f"# A draft by `plimsoll new` from {plain(draft.source)}."
+    yield "# docs/study.md, or `plimsoll schema`, has all that a study can hold."
     yield from (f"# {plain(line)}" for line in draft.head)
     yield f"name: {_text(name)}"
     yield "target:"

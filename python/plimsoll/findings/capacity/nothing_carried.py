@@ -53,5 +53,9 @@ def _lower_words(result: Mapping[str, Any], too_much: float) -> str:
     calm = min(_levels(result["steps"], "probe"), default=math.inf)
     if not result["open"] or result["unit"] != "users" or not math.isfinite(too_much) or calm < too_much:
         return ""
-    level = too_much * _LOWER
-    return f", or begin at a lower level (--min-users {math.floor(level) if level >= 1 else float(f'{level:.2g}')})"
+    return f", or begin at a lower level ({min_users_words(too_much * _LOWER)})"
+
+
+def min_users_words(level: float) -> str:
+    """The flag with a number that one would type, no higher than the level."""
+    return f"--min-users {math.floor(level) if level >= 1 else float(f'{level:.2g}')}"

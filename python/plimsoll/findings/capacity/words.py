@@ -15,7 +15,7 @@ from plimsoll.findings.capacity.collapse import (
     recovery_words,
     slowed_words,
 )
-from plimsoll.findings.capacity.nothing_carried import ON_A_QUIET_HOST, how_to_find_one, is_disturbed
+from plimsoll.findings.capacity.nothing_carried import ON_A_QUIET_HOST, how_to_find_one, is_disturbed, min_users_words
 from plimsoll.findings.capacity.sustainable import fails_below
 from plimsoll.findings.limits.next_steps import steps_of
 from plimsoll.findings.resources import saw_target
@@ -227,7 +227,7 @@ def _how_to_go_on(result: Mapping[str, Any], *, falls: bool) -> list[str]:
     ended = "The load time ended before a level was proven to be too much"
     if is_disturbed(result):
         return [f"{ended}: {ON_A_QUIET_HOST}."]
-    nearer = f", or start at --min-users {result['good']:g}" if result["unit"] == "users" else ""
+    nearer = f", or start at {min_users_words(result['good'])}" if result["unit"] == "users" else ""
     return [f"{ended}: {_with_more_time(result, 'give it more (--for)')}{nearer}."]
 
 
