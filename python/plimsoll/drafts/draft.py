@@ -51,12 +51,23 @@ class DraftOperation:
 
 
 @dataclass(frozen=True)
+class DraftGroup:
+    """Users who wait for their answers, as a thread group of JMeter; `requests`: how many the script has for them."""
+
+    name: str
+    exec: str
+    users: int
+    requests: int
+
+
+@dataclass(frozen=True)
 class Draft:
     """All of it. `head` says what was read, `notes` what to know before the load is put on, `asked` the paths that a
     running service was asked for, each with the status of its answer (0: none); `is_silent`: nothing answers there.
 
     A recording has `steps`: its one operation makes them one after the other; `taken` says which values come from
-    earlier answers, `secrets` which variables it wants, and for what."""
+    earlier answers, `secrets` which variables it wants, and for what. A test plan has `groups` instead of operations,
+    and its whole `script`."""
 
     source: str
     url: str | None
@@ -71,11 +82,14 @@ class Draft:
     steps: tuple[Step, ...] = ()
     taken: tuple[str, ...] = ()
     secrets: tuple[tuple[str, str], ...] = ()
+    groups: tuple[DraftGroup, ...] = ()
+    script: str = ""
     files: tuple[Path, ...] = field(default=())
 
     def to_json(self) -> dict[str, Any]:
         """As data; values drawn from are in values.json alone."""
         data = dataclasses.asdict(dataclasses.replace(self, steps=()))
+        del data["script"]
         data["steps"] = [{"request": one.request, "ms": one.ms} for one in self.steps]
         for operation, one in zip(data["operations"], self.operations, strict=True):
             operation["rows"] = len(one.rows)

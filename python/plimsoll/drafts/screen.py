@@ -6,7 +6,7 @@ import shlex
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from plimsoll.drafts.draft import Draft, DraftOperation
+from plimsoll.drafts.draft import Draft, DraftGroup, DraftOperation
 from plimsoll.drafts.left_out import LeftOut
 from plimsoll.drafts.recordings.correlation import Step
 from plimsoll.plain_text import plain
@@ -34,7 +34,8 @@ _COLUMNS: tuple[_Column, ...] = (
 
 def screen_of(draft: Draft) -> str:
     """All of it, without a line break at the end."""
-    lines = [*_all_wrapped(draft.head), "", *(_steps(draft.steps) if draft.steps else _table(draft.operations))]
+    table = _groups(draft.groups) if draft.groups else _steps(draft.steps) if draft.steps else _table(draft.operations)
+    lines = [*_all_wrapped(draft.head), "", *table]
     if draft.taken:
         lines += ["", "Taken from answers, anew each time:", *_all_wrapped(draft.taken, "  ")]
     left_out = list(_left_out(draft.left_out))
@@ -76,6 +77,14 @@ def _table(operations: Sequence[DraftOperation]) -> Iterator[str]:
         yield f"  and {count_words(len(operations) - len(shown))} more, in the study"
 
 
+def _groups(groups: Sequence[DraftGroup]) -> Iterator[str]:
+    shown = groups[:_MOST_ROWS]
+    rows = [[_cut(one.name), count_words(one.users), count_words(one.requests)] for one in shown]
+    yield from _aligned([["thread group", "users", "requests"], *rows])
+    if len(groups) > len(shown):
+        yield f"  and {count_words(len(groups) - len(shown))} more, in the study"
+
+
 def _steps(steps: Sequence[Step]) -> Iterator[str]:
     names = [_cut(plain(one.request)) for one in steps[:_MOST_ROWS]]
     rows = [[name, ms_words(one.ms)] for name, one in zip(names, steps, strict=False)]
@@ -106,7 +115,7 @@ def _left_out(left_out: Iterable[LeftOut]) -> Iterator[str]:
             yield f"{requests} of {counted_words(len(ones), 'path')} that never succeeded: {_named(ones)}"
         elif kind == "bot":
             yield f"{requests} of bots: {_named(ones)}"
-        elif kind in ("not_read", "not_usable"):
+        elif kind in ("not_read", "not_usable", "not_imported"):
             yield from _by_reason(ones)
         else:
             yield f"{requests} {ones[0].request}: {ones[0].reason}"

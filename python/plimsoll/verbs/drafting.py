@@ -30,6 +30,7 @@ def new(
     access_log: str | Path | Iterable[str | Path] | None = None,
     openapi: str | Path | None = None,
     har: str | Path | None = None,
+    jmx: str | Path | None = None,
     output: str | Path = FOLDER,
     force: bool = False,
     least_share: float = LEAST_SHARE,
@@ -41,7 +42,7 @@ def new(
     many users there are; with `url` each that reads is asked once, by GET. From a browser's recording (`har`, a file):
     its requests one after the other, with what later ones take from earlier answers. From an OpenAPI description (a
     file or URL), or from a URL alone, which is searched for one: the operations that read; with `url` each is asked
-    once, by GET alone.
+    once, by GET alone. From a test plan of JMeter (`jmx`, a file): its thread groups.
 
     `least_share` is the share of requests and time below which an operation of a log that few use is left out; `token`
     is sent to `url` as "Authorization: Bearer …" and never written. Raises InputError for what cannot be read, and
@@ -49,7 +50,7 @@ def new(
     """
     address = None if url is None else _checked(url)
     folder = Path(output)
-    given = {"--access-log": access_log, "--openapi": openapi, "--har": har}
+    given = {"--access-log": access_log, "--openapi": openapi, "--har": har, "--jmx": jmx}
     sources = [name for name, source in given.items() if source is not None]
     if len(sources) > 1:
         raise InputError(f"{' and '.join(sources)} are given together", "Give one of them.")
@@ -67,6 +68,10 @@ def new(
         from plimsoll.drafts.recordings.recorded import draft_of_recording
 
         draft = draft_of_recording(Path(har), address)
+    elif jmx is not None:
+        from plimsoll.drafts.jmeter.imported import draft_of_plan
+
+        draft = draft_of_plan(Path(jmx), address, folder)
     elif address is not None or openapi is not None:
         from plimsoll.drafts.services.described import draft_of_description
 
@@ -74,9 +79,9 @@ def new(
     else:
         raise InputError(
             "there is nothing to begin with",
-            "Give --access-log FILE, --har FILE, --openapi FILE or the URL of a service.",
+            "Give --access-log FILE, --har FILE, --jmx FILE, --openapi FILE or the URL of a service.",
         )
-    if address is not None and (access_log is not None or har is not None):
+    if address is not None and (access_log is not None or har is not None or jmx is not None):
         from plimsoll.drafts.services.trying import tried
 
         draft = tried(draft, address, token)

@@ -114,7 +114,8 @@ class Asker:
                 ms, location = 1000 * (time.monotonic() - began_s), answer.headers.get("Location") or ""
                 return Told(answer.status, ms=ms, location=location)
         except (OSError, ValueError, http.client.HTTPException) as error:
-            return Told(0, trouble=str(getattr(error, "reason", None) or error or type(error).__name__))
+            cause = getattr(error, "reason", None) or error
+            return Told(0, trouble=str(getattr(cause, "strerror", None) or cause or type(error).__name__))
 
     def _read(self, answer: Any, began_s: float) -> Told:
         body = b""

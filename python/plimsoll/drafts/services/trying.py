@@ -16,12 +16,12 @@ _SIGNED_IN = (401, 403)
 
 def tried(draft: Draft, url: str, token: str | None = None) -> Draft:
     """The draft with what the service at `url` said to its operations: `asked`, and notes on what does not work. Of a
-    recording, whose requests need each other, only the first is asked."""
+    recording or a test plan, whose requests need each other, one is asked."""
     asker = Asker(url, token)
-    answers = _recorded(draft, asker) if draft.steps else _each(draft.operations, asker)
+    answers = _recorded(draft, asker) if draft.steps or draft.groups else _each(draft.operations, asker)
     silent = next((told for _, told in answers if not told.status), None)
     notes = [_silent(url, silent)] if silent is not None else list(_failing(answers, url, has_token=token is not None))
-    if draft.steps and silent is None:
+    if (draft.steps or draft.groups) and silent is None:
         notes = []
     return replace(draft, asked=asker.asked, is_silent=silent is not None, notes=(*notes, *draft.notes))
 
