@@ -47,6 +47,9 @@ USUAL_PLACES = (
     "/api/v1/openapi.json",
     "/docs/openapi.json",
     "/q/openapi",
+    "/swagger/doc.json",  # Go's swag
+    "/apispec_1.json",  # Flask's flasgger
+    "/api/spec.yaml",  # Jupyter
     "/",  # PostgREST
 )
 _MOST_ROWS = 60

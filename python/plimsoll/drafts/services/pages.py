@@ -76,8 +76,8 @@ def _operations(paths: Sequence[str]) -> Iterator[DraftOperation]:
 def _head(url: str, page: _Page, links: int) -> Iterator[str]:
     linked = f" and {counted_words(links, 'page')} that it links to" if links else ""
     yield (
-        f"{plain(url)} has no OpenAPI description at the usual places; the script asks for the page "
-        f"{plain(page.path)}{linked}."
+        f"{plain(url)} has no OpenAPI description at the usual places (--openapi names another place); the script asks "
+        f"for the page {plain(page.path)}{linked}."
     )
     yield f"Nobody knows how often a user asks: each has {number(PER_USER_HOUR)} per user and hour. Set them."
 

@@ -28,6 +28,7 @@ KEPT_UP = 0.9
 GENERATOR_LIMITED = "the generator may have been the limit"
 OTHERS_TOOK = "others took CPU time of its host"
 KIND_WORDS = {"cpu": "CPU", "disk": "disk", "memory": "memory", "resource": "utilisation"}
+MANY_TIMES = 10  # the expected load; from there on a percentage is hard to read
 LEAST_HEADROOM = 0.005  # that is told: a percentage without a fraction
 WAITED_FOR = {
     "cpu_quota": "the {where}",
@@ -282,7 +283,10 @@ def _headroom_words(
         least = bad is None and not lowered
         if least and ratio < LEAST_HEADROOM:
             return [f"That is at least the expected {expected} users."]
-        return [f"{that} {'at least ' if least else ''}{share_words(ratio)} more than the expected {expected} users."]
+        lead = f"{that} {'at least ' if least else ''}"
+        if ratio >= MANY_TIMES - 1:
+            return [f"{lead}{number(ratio + 1, 2)} times the expected {expected} users."]
+        return [f"{lead}{share_words(ratio)} more than the expected {expected} users."]
     will_not = "it will not meet the objectives there" if lowered else "it will not carry them"
     if ratio is None and lowered and not found.get("unmatched"):
         return [f"It will not meet the objectives at the expected {expected} users."]
