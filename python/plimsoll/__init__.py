@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         prune_runs,
         search_runs,
         stored_runs,
+        write_report,
     )
     from plimsoll.verbs.studies import StudiesAnswer, StudyAnswer, StudyChoices, run_studies, run_study
     from plimsoll.verbs.trials import compare, decompose, sweep
@@ -66,6 +67,7 @@ __all__ = [
     "stored_runs",
     "sweep",
     "verify",
+    "write_report",
 ]
 _HOMES = {
     "drafts.draft": ("Draft",),
@@ -87,6 +89,7 @@ _HOMES = {
         "prune_runs",
         "search_runs",
         "stored_runs",
+        "write_report",
     ),
     "verbs.studies": ("StudiesAnswer", "StudyAnswer", "StudyChoices", "run_studies", "run_study"),
     "verbs.trials": ("compare", "decompose", "sweep"),
