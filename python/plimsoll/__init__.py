@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from plimsoll.verbs.drafting import new
     from plimsoll.verbs.listeners import Listeners
     from plimsoll.verbs.long_runs import drain, grow, hold
+    from plimsoll.verbs.notebooks import charts, frames
     from plimsoll.verbs.session import Answer
     from plimsoll.verbs.sizing import SizeChoices, Sized, size
     from plimsoll.verbs.stored import (
@@ -48,12 +49,14 @@ __all__ = [
     "TrialChoices",
     "analyze",
     "capacity",
+    "charts",
     "compare",
     "decompose",
     "delete_runs",
     "drain",
     "export_run",
     "find_run",
+    "frames",
     "grow",
     "hold",
     "import_run",
@@ -78,6 +81,7 @@ _HOMES = {
     "verbs.drafting": ("new",),
     "verbs.listeners": ("Listeners",),
     "verbs.long_runs": ("drain", "grow", "hold"),
+    "verbs.notebooks": ("charts", "frames"),
     "verbs.session": ("Answer",),
     "verbs.sizing": ("SizeChoices", "Sized", "size"),
     "verbs.stored": (

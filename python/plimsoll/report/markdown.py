@@ -6,12 +6,13 @@ Tables are those of GitHub Flavored Markdown; what a name contains is escaped, s
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from plimsoll.report.finding_view import FindingView
 from plimsoll.report.html import environment
+from plimsoll.report.k6.outcome import views_of
 from plimsoll.report.load_line import drawn
 from plimsoll.report.page import Page, TallyTable, build
 from plimsoll.report.text import clean
@@ -25,22 +26,29 @@ def render_markdown(run_dir: Path) -> str:
     """The report of a run directory as Markdown. RunDirectoryError if the run cannot be read."""
     from plimsoll.report.run_evidence import read_run
 
+    return _written("report.md.j2", page=build(read_run(run_dir)))
+
+
+def findings_markdown(findings: Iterable[Mapping[str, Any]]) -> str:
+    """The answers alone as Markdown, as a notebook shows them."""
+    return _written("findings.md.j2", findings=views_of(findings))
+
+
+def _written(template: str, **content: Any) -> str:
     found = environment()
     found.autoescape = False
     found.filters |= {"text": text, "cell": cell}
-    content = build(read_run(run_dir))
-    written = found.get_template("report.md.j2").render(
-        page=content,
-        load_line=lambda line: "\n".join(drawn(line)),
-        decided=_decided,
-        judged=lambda rows: [[*cells, words] for cells, _, words in rows],
-        tally_columns=_tally_columns,
-        tally_rows=_tally_rows,
-        objective_rows=lambda rows: [[row[key] for key in ("level", "value", "samples", "verdict")] for row in rows],
-        step_columns=_step_columns,
-        step_rows=_step_rows,
-    )
-    return _BLANK_LINES.sub("\n\n", written).strip() + "\n"
+    found.globals |= {
+        "load_line": lambda line: "\n".join(drawn(line)),
+        "decided": _decided,
+        "judged": lambda rows: [[*cells, words] for cells, _, words in rows],
+        "tally_columns": _tally_columns,
+        "tally_rows": _tally_rows,
+        "objective_rows": lambda rows: [[row[key] for key in ("level", "value", "samples", "verdict")] for row in rows],
+        "step_columns": _step_columns,
+        "step_rows": _step_rows,
+    }
+    return _BLANK_LINES.sub("\n\n", found.get_template(template).render(**content)).strip() + "\n"
 
 
 def text(value: Any) -> str:
