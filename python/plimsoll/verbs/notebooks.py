@@ -37,8 +37,8 @@ def frames(run: str | Path, *, root: str | Path = RUNS) -> dict[str, pyarrow.Tab
 
 
 def charts(run: str | Path, *, root: str | Path = RUNS) -> dict[str, altair.TopLevelMixin]:
-    """The charts of a run's report by their keys, in its order, as Altair objects in the notebook's own theme. InputError without Altair,
-    RunDirectoryError if the run cannot be read."""
+    """The charts of a run's report by their keys, in its order, as Altair objects in the notebook's own theme.
+    InputError without Altair, RunDirectoryError if the run cannot be read."""
     from plimsoll.report.page import build
     from plimsoll.report.run_evidence import read_run
 
