@@ -56,7 +56,9 @@ class ForeignWork:
         if not self.took_capacity:
             return f"{text}."
         if not self.spoils(rests_on):
-            waited = f"no thread of the target ran or waited for one in more than {share_words(self.waited)} of the time"
+            waited = (
+                f"no thread of the target ran or waited for one in more than {share_words(self.waited)} of the time"
+            )
             return f"{text}; {waited}."
         return f"{text}, {OF_WHAT_WAS_LEFT}{f' and {_MAY[rests_on]}' if rests_on in _MAY else ''}."
 
