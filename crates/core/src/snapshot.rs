@@ -17,6 +17,8 @@ pub struct Counts {
     pub interrupted: u64,
     /// Of those done: how many ended with an exception.
     pub threw: u64,
+    /// Of those: in how many no request had failed.
+    pub broke: u64,
     pub backlog: u64,
     pub in_flight: u64,
     pub vus: u64,
@@ -33,6 +35,7 @@ impl Counts {
         self.dropped += other.dropped;
         self.interrupted += other.interrupted;
         self.threw += other.threw;
+        self.broke += other.broke;
         self.backlog += other.backlog;
         self.in_flight += other.in_flight;
         self.vus += other.vus;

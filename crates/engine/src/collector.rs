@@ -273,7 +273,7 @@ impl Collector<'_> {
             "vus": counts.vus, "vus_max": counts.vus_max,
             "planned": counts.planned, "started": counts.started, "done": counts.done,
             "late": counts.late, "dropped": counts.dropped, "interrupted": counts.interrupted, "backlog": counts.backlog, "in_flight": counts.in_flight,
-            "threw": counts.threw,
+            "threw": counts.threw, "broke": counts.broke,
             "oldest_wait_s": counts.oldest_wait_s,
             "series": second.series(),
             "generator": {

@@ -232,10 +232,10 @@ impl Context {
         {
             (worker.shared.abort_test)(message);
             // As in k6, the iteration that ends the run counts; those that it interrupts do not.
-            self.record(slot, arrival, started_s, lag_ms);
+            self.record(slot, arrival, started_s, lag_ms, Ending::Done);
             return End::Interrupted;
         }
-        match outcome {
+        let ending = match outcome {
             Outcome::Aborted => {
                 worker.recording.tally.interrupted.fetch_add(1, Ordering::Relaxed);
                 worker.counts.borrow_mut().interrupted += 1;
@@ -243,12 +243,20 @@ impl Context {
                 return End::Interrupted;
             }
             Outcome::Threw(error) => {
-                worker.counts.borrow_mut().threw += 1;
                 worker.show_error(&error);
+                let explained = slot.vu.as_ref().is_some_and(|vu| vu.state.has_failed.get());
+                let mut counts = worker.counts.borrow_mut();
+                counts.threw += 1;
+                counts.broke += u64::from(!explained);
+                if explained {
+                    Ending::Done
+                } else {
+                    Ending::Broke
+                }
             }
-            Outcome::Returned(_) => {}
-        }
-        self.record(slot, arrival, started_s, lag_ms);
+            Outcome::Returned(_) => Ending::Done,
+        };
+        self.record(slot, arrival, started_s, lag_ms, ending);
         self.rest(slot, started_s).await;
         End::Done
     }
@@ -283,9 +291,9 @@ impl Context {
         rested
     }
 
-    fn record(&self, slot: &Slot, arrival: Arrival, started_s: f64, lag_ms: f64) {
+    fn record(&self, slot: &Slot, arrival: Arrival, started_s: f64, lag_ms: f64, ending: Ending) {
         let worker = &self.worker;
-        worker.ledger.ended(arrival.epoch, Ending::Done);
+        worker.ledger.ended(arrival.epoch, ending);
         let now_s = worker.elapsed_s();
         worker.recording.tally.completed.fetch_add(1, Ordering::Relaxed);
         let own = slot.vu.as_ref().and_then(|vu| vu.state.own_tag_set());

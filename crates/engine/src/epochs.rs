@@ -32,6 +32,8 @@ impl Level {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     Done,
+    /// Done, by an exception of the script although no request of it had failed.
+    Broke,
     Interrupted,
     /// It waited and was never started.
     Dropped,
@@ -41,6 +43,8 @@ pub enum Ending {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Arrivals {
     pub done: u64,
+    /// Of those done: how many broke.
+    pub broke: u64,
     pub interrupted: u64,
     pub dropped: u64,
     pub unfinished: u64,
@@ -53,6 +57,7 @@ pub struct Arrivals {
 impl Arrivals {
     pub fn merge(&mut self, other: Arrivals) {
         self.done += other.done;
+        self.broke += other.broke;
         self.interrupted += other.interrupted;
         self.dropped += other.dropped;
         self.unfinished += other.unfinished;
@@ -77,7 +82,7 @@ impl Arrivals {
             .collect();
         (!self.is_nothing()).then(|| {
             json!({
-                "epoch": epoch, "done": self.done, "interrupted": self.interrupted, "dropped": self.dropped,
+                "epoch": epoch, "done": self.done, "broke": self.broke, "interrupted": self.interrupted, "dropped": self.dropped,
                 "unfinished": self.unfinished, "oldest_s": self.oldest_s, "waiting_for": waiting_for,
             })
         })
@@ -99,6 +104,10 @@ impl Ledger {
             arrivals.unfinished = arrivals.unfinished.saturating_sub(1);
             match how {
                 Ending::Done => arrivals.done += 1,
+                Ending::Broke => {
+                    arrivals.done += 1;
+                    arrivals.broke += 1;
+                }
                 Ending::Interrupted => arrivals.interrupted += 1,
                 Ending::Dropped => arrivals.dropped += 1,
             }
@@ -212,9 +221,9 @@ mod tests {
             ..Arrivals::default()
         };
         assert_eq!(ledger.take(), [(1, of(1, 0, 2)), (2, of(0, 1, 0)), (4, of(0, 0, 1))]);
-        ledger.ended(1, Ending::Done);
+        ledger.ended(1, Ending::Broke);
         ledger.ended(1, Ending::Dropped);
-        let dropped = Arrivals { dropped: 1, ..of(1, 0, 0) };
+        let dropped = Arrivals { broke: 1, dropped: 1, ..of(1, 0, 0) };
         assert_eq!(ledger.take(), [(1, dropped), (4, of(0, 0, 1))]);
         assert_eq!(ledger.take(), [(4, of(0, 0, 1))]);
         assert!(!ledger.is_behind(4));

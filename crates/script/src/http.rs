@@ -16,6 +16,7 @@ use std::borrow::Cow;
 use std::rc::Rc;
 use std::time::Instant;
 
+use plimsoll_core::record::TagSetId;
 use plimsoll_core::system_tags::SystemTag;
 use rquickjs::function::{Opt, Rest};
 use rquickjs::{
@@ -23,7 +24,7 @@ use rquickjs::{
 };
 
 use crate::api::events::Events;
-use crate::effect::{code, Effect, HttpRequest, HttpResponse, Reply};
+use crate::effect::{Effect, HttpRequest, HttpResponse, Reply};
 use crate::http::auth::{Credentials, Scheme};
 use crate::http::cookies::{Given, SharedJar};
 use crate::http::response::{Hops, Response, OCSP_STATUS};
@@ -296,9 +297,7 @@ impl Call {
         vu: &VuState,
         response: Box<HttpResponse>,
     ) -> Result<Class<'js, Response>> {
-        if response.failure.as_ref().is_some_and(|failure| failure.code == code::GENERIC)
-            && !self.throw
-        {
+        if response.failure.is_some() && !self.throw {
             self.tell_refusal(ctx, vu);
         }
         if let (true, Some(failure)) = (self.throw, &response.failure) {
@@ -321,29 +320,60 @@ impl Call {
         )
     }
 
-    /// Says that a request which cannot be written down was not sent, and where the script asks for it; once per place.
+    /// Why the request cannot be sent to anybody, if so, and what to do.
+    fn refusal(&self) -> Option<String> {
+        let address = &self.request.address;
+        if address.origin.is_nowhere() {
+            return Some(format!("a request was not sent: {}", address.mistake().message));
+        }
+        let what = refusal::of(&self.request)?;
+        let remedy =
+            "take line breaks and other control characters out, as with trim() of what a file held";
+        Some(format!("request to {} was not sent: {what}; {remedy}", address.masked()))
+    }
+
+    /// Says that a request was not sent, and where the script asks for it; once per place.
     fn tell_refusal(&self, ctx: &Ctx<'_>, vu: &VuState) {
         if self.refusal_is_told {
             return;
         }
-        let Some(what) = refusal::of(&self.request) else {
+        let Some(what) = self.refusal() else {
             return;
         };
         let place = place_of_call(ctx, &vu.bundle).unwrap_or_default();
         if vu.bundle.first_time(&format!("refused {place}")) {
-            let address = self.request.address.masked();
-            let remedy = "take line breaks and other control characters out, as with trim() of what a file held";
-            let text = format!("request to {address} was not sent: {what}; {remedy} (said once per place)\n  at {place}");
+            let text = format!("{what} (said once per place)\n  at {place}");
             vu.bundle.log("WARN", vu.vu, &vu.bundle.secrets.clean(&text));
         }
     }
 
     /// Records the hop; a challenge that is answered counts as expected.
     fn record(&self, ctx: &Ctx<'_>, vu: &VuState, response: &HttpResponse, is_answered: bool) {
+        let passed = self.expected.holds(response.status).map(|passed| passed || is_answered);
+        let tags = self.tag_set(ctx, vu, response, passed);
+        let response_time_ms =
+            response.finished.saturating_duration_since(self.called).as_secs_f64() * 1000.0
+                + self.lag_ms;
+        vu.recorder.borrow_mut().add_all(tags, &vu.builtin.of_request(response, response_time_ms));
+        vu.record_outcome(tags, passed);
+    }
+
+    /// Records a request that had no address to go to: it failed, and took neither time nor bytes.
+    fn record_unsent(&self, ctx: &Ctx<'_>, vu: &VuState, response: &HttpResponse) {
+        let passed = self.expected.holds(response.status);
+        vu.record_outcome(self.tag_set(ctx, vu, response, passed), passed);
+    }
+
+    fn tag_set(
+        &self,
+        ctx: &Ctx<'_>,
+        vu: &VuState,
+        response: &HttpResponse,
+        passed: Option<bool>,
+    ) -> TagSetId {
         let status = response.status.to_string();
         let name =
             self.name.as_deref().map_or_else(|| self.request.address.masked(), Cow::Borrowed);
-        let passed = self.expected.holds(response.status).map(|passed| passed || is_answered);
         let code = response.error_code().map(|code| code.to_string());
         let mut extra: Vec<(&str, &str)> = Vec::with_capacity(self.tags.len() + 10);
         extra.extend(self.tags.iter().map(|(key, value)| (key.as_str(), value.as_str())));
@@ -379,15 +409,7 @@ impl Call {
                 .filter(|(tag, ..)| carried.has(*tag))
                 .filter_map(|(_, key, value)| value.map(|value| (key, value))),
         );
-        let tags = vu.tag_set(ctx, &extra);
-        let response_time_ms =
-            response.finished.saturating_duration_since(self.called).as_secs_f64() * 1000.0
-                + self.lag_ms;
-        let mut recorder = vu.recorder.borrow_mut();
-        recorder.add_all(tags, &vu.builtin.of_request(response, response_time_ms));
-        if let Some(passed) = passed {
-            recorder.add(vu.builtin.http_req_failed, tags, f64::from(u8::from(!passed)));
-        }
+        vu.tag_set(ctx, &extra)
     }
 }
 

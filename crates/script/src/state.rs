@@ -186,6 +186,8 @@ pub struct VuState {
     pub iteration: RefCell<Iteration>,
     pub group: RefCell<String>,
     known_tags: Rc<RefCell<KnownTags>>,
+    /// Whether a request of this iteration has failed.
+    pub has_failed: Cell<bool>,
     /// The arrival lag still to be charged to the first request.
     pub lag_to_charge_ms: Cell<f64>,
     /// The tags of run and scenario as the script has changed them; they stay for the VU's later iterations.
@@ -335,6 +337,7 @@ impl VuState {
             iteration: RefCell::default(),
             group: RefCell::default(),
             known_tags: recording.known_tags,
+            has_failed: Cell::new(false),
             lag_to_charge_ms: Cell::new(0.0),
             own_tags: RefCell::default(),
             metadata: RefCell::default(),
@@ -509,6 +512,17 @@ impl VuState {
             iteration.tags = tags.clone();
         }
         *self.iteration.borrow_mut() = iteration;
+        self.has_failed.set(false);
+    }
+
+    /// Records whether a request failed, unless its script does not say what counts as such.
+    pub(crate) fn record_outcome(&self, tags: TagSetId, passed: Option<bool>) {
+        let Some(passed) = passed else { return };
+        if !passed {
+            self.has_failed.set(true);
+        }
+        let failed = f64::from(u8::from(!passed));
+        self.recorder.borrow_mut().add(self.builtin.http_req_failed, tags, failed);
     }
 
     /// The tag set of the VU's iterations as wholes, if the script has set tags on it.

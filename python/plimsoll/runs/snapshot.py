@@ -108,9 +108,9 @@ class ScriptMetric:
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """Arrivals of an earlier epoch in a second: how many ended in it (`done`, `interrupted`, `dropped` before they were
-    sent), how many were `unfinished` at its end, since how long the oldest of those inside the target, and the requests
-    that they wait for, by name (the commonest three)."""
+    """Arrivals of an earlier epoch in a second: how many ended in it (`done`, of which `broke` as in a snapshot,
+    `interrupted`, `dropped` before they were sent), how many were `unfinished` at its end, since how long the oldest of
+    those inside the target, and the requests that they wait for, by name (the commonest three)."""
 
     epoch: int
     done: int = 0
@@ -119,6 +119,7 @@ class Earlier:
     unfinished: int = 0
     oldest_s: float = 0.0
     waiting_for: Mapping[str, int] = field(default_factory=dict)
+    broke: int = 0
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Earlier:
@@ -138,10 +139,10 @@ class Snapshot:
     """What happened in elapsed [second, second + 1) s since the run's start.
 
     `level`: in force at its end, and the number of its `epoch`, 0 where that is not known; arrivals `planned`,
-    `started`, `done` (iterations, of which `threw` ended with an exception), `late`, `dropped`, `interrupted` in this
-    second, of whatever epoch, and how many of them are of `earlier` epochs; `backlog` (planned, not started),
-    `in_flight` and `oldest_wait_s` at its end; `generator`: CPU seconds, lag in ms, threads, bytes and files of the
-    generator itself. `script_metrics`: of the first second of a load.
+    `started`, `done` (iterations, of which `threw` ended with an exception, and `broke` with one although no request of
+    theirs had failed), `late`, `dropped`, `interrupted` in this second, of whatever epoch, and how many of them are of
+    `earlier` epochs; `backlog` (planned, not started), `in_flight` and `oldest_wait_s` at its end; `generator`: CPU
+    seconds, lag in ms, threads, bytes and files of the generator. `script_metrics`: of the first second of a load.
     """
 
     second: int
@@ -160,6 +161,7 @@ class Snapshot:
     epoch: int = 0
     interrupted: int = 0
     threw: int = 0
+    broke: int = 0
     series: tuple[Series, ...] = ()
     generator: Mapping[str, float] = field(default_factory=dict)
     script_metrics: tuple[ScriptMetric, ...] = ()

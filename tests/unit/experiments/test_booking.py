@@ -15,6 +15,7 @@ from plimsoll.experiments.steps.judgement import Judgement
 from plimsoll.experiments.steps.measure import Measurement
 from plimsoll.experiments.steps.record import StepRecord
 from plimsoll.runs.histogram import Histogram
+from plimsoll.runs.readings.failures import BROKE
 from plimsoll.runs.snapshot import Earlier, Series, Snapshot
 
 NAME = "GET /work"
@@ -268,3 +269,11 @@ def test_a_search_says_how_many_were_never_answered_and_at_which_level():
 def test_without_loss_nothing_is_stuck():
     result = run_capacity(Swallowing(10**6), CapacitySettings(max_level=4.0, budget_s=60.0))
     assert result.stuck is None and result.to_json()["stuck"] is None
+
+
+def test_iterations_that_the_script_broke_off_are_failed_requests_of_the_step_of_their_arrival() -> None:
+    seen = Measurement(level=1.0, epoch=3)
+    seen.add(Snapshot(0, planned=5, done=4, broke=3, epoch=3, earlier=(Earlier(2, done=1, broke=1),)))
+    assert (seen.failed, seen.requests, seen.failed_each) == (2, 2, [2])
+    seen.amend_arrivals(Earlier(3, done=1, broke=1))
+    assert (seen.failed, seen.error_share, dict(seen.failures.causes)) == (3, 1.0, {BROKE: 3})

@@ -6,7 +6,7 @@ from typing import Any
 
 from plimsoll.cli.run.tally import Tally
 from plimsoll.runs.kept.plain_run import words_of_summary
-from plimsoll.runs.readings.failures import Failures, is_targets, no_answer_words, requests_words
+from plimsoll.runs.readings.failures import Failures, is_targets, nothing_measured_words, requests_words
 from plimsoll.runs.snapshot import Series
 
 
@@ -75,9 +75,25 @@ def test_what_is_not_the_targets_is_told_as_such():
     assert is_targets("connection refused") and is_targets("status 500")
 
 
+def test_an_iteration_that_the_script_broke_off_is_its_own_and_not_the_targets():
+    seen = Failures()
+    seen.add_broken(3)
+    assert seen.words() == "3 × an exception of the script" and "exception" in seen.next_step()
+    seen.add(failed(4, status="0", error_code="1020", error="invalid URL: parse"))
+    assert "correct the address" in seen.next_step() and not any(map(is_targets, seen.causes))
+
+
+def test_where_no_request_was_made_nothing_was_measured():
+    assert nothing_measured_words(0, 0) == ["The script made no request."]
+    assert nothing_measured_words(0, 0, 1) == [
+        "The script made no request: 1 iteration ended with an exception of the script."
+    ]
+    assert nothing_measured_words(2, 1, 5) == [], "one had an answer"
+
+
 def test_one_request_is_told_in_the_singular():
     assert (requests_words(1), requests_words(2_000)) == ("1 request", "2,000 requests")
-    assert no_answer_words(1, 1) == ["No request was answered (1 was made)."]
+    assert nothing_measured_words(1, 1) == ["No request was answered (1 was made)."]
     tally = Tally(requests=1, started=2, done=1, planned=2, dropped=1)
     tally.failures.causes["status 500"] = 1
     told = " ".join(tally.warnings())

@@ -16,6 +16,7 @@ impl Call {
     /// Records the hop; whether there is a next one, which this call then describes.
     pub(super) fn follow(&mut self, ctx: &Ctx<'_>, vu: &VuState, response: &HttpResponse) -> bool {
         if response.failure.as_ref().is_some_and(|failure| failure.code == code::INVALID_URL) {
+            self.record_unsent(ctx, vu, response);
             return false;
         }
         let proof = if self.secret.is_some() { self.prove(response) } else { None };

@@ -12,8 +12,7 @@ from plimsoll.runs.readings.failures import (
     Failures,
     is_of_requests,
     is_unanswered,
-    made_words,
-    no_answer_words,
+    nothing_measured_words,
     requests_words,
 )
 from plimsoll.runs.readings.thresholds import NO_DATA
@@ -33,6 +32,7 @@ class Tally:
     started: int = 0
     done: int = 0
     threw: int = 0
+    broke: int = 0
     interrupted: bool = False
     ended_at_once: bool = False
     in_vain: int = 0
@@ -49,6 +49,7 @@ class Tally:
         self.started += snapshot.started
         self.done += snapshot.done
         self.threw += snapshot.threw
+        self.broke += snapshot.broke
         for series in snapshot.series:
             self.failures.add(series)
             if series.metric == IN_VAIN:
@@ -66,13 +67,16 @@ class Tally:
 
     @property
     def nothing_answered(self) -> bool:
-        """Whether requests were made and none of them had an answer, so that no time was measured."""
+        """Whether no request of a script that makes some had an answer, so that no time was measured: of those that
+        were made, or as each iteration ended with an exception before the first."""
         return bool(self.unanswered)
 
     @property
     def unanswered(self) -> list[str]:
         """That in a sentence; empty else."""
-        return no_answer_words(self.requests, self.requests - self.answered)
+        if not self.requests and not 0 < self.done <= self.broke:
+            return []
+        return nothing_measured_words(self.requests, self.requests - self.answered, self.broke)
 
     def without_data(self, summary: Mapping[str, Any]) -> Iterator[str]:
         """A sentence for each threshold that matched nothing, with the nearest name that its samples had."""
@@ -93,8 +97,9 @@ class Tally:
         """Sentences with their next step; none for a run without trouble. `is_own_fault`: arrivals were late for what
         the generator says of itself, and not for the target."""
         found = []
-        if self.nothing_answered:
-            found.append(f"no request was answered ({made_words(self.requests)}): no response time was measured.")
+        if self.unanswered:
+            [words] = self.unanswered
+            found.append(f"{words[:1].lower()}{words[1:]} No response time was measured.")
         if self.failures.causes:
             count = sum(self.failures.causes.values())
             found.append(f"{requests_words(count)} failed: {self.failures.words()}. {self.failures.next_step()}")

@@ -33,14 +33,14 @@ from plimsoll.experiments.capacity.step_ends import ends
 from plimsoll.experiments.capacity.time_plan import more_time_words, spent_words
 from plimsoll.experiments.load import LoadSource
 from plimsoll.experiments.steps.evidence import waiting_of
-from plimsoll.experiments.steps.failing import backlog_s, fails_more
+from plimsoll.experiments.steps.failing import FEWEST_TO_GIVE_UP, backlog_s, fails_more
 from plimsoll.experiments.steps.holding import DataVolume, OnStep, ProbesSampler, StepHolder, Writer
 from plimsoll.experiments.steps.judge import LEAST_DRIFT, judge
 from plimsoll.experiments.steps.judgement import Judgement
 from plimsoll.experiments.steps.measure import Measurement
 from plimsoll.experiments.steps.record import Bracket, ProgressCallback, StepRecord
 from plimsoll.interruptions import load_within
-from plimsoll.words import number, share_words, time_words
+from plimsoll.words import count_words, number, share_words, time_words
 
 HURRY_STEPS, SLOW_STEPS, CHECK_STEPS = 5, 4, 3
 OLD_END_S = 30.0
@@ -156,7 +156,8 @@ class _OpenSearch:
             if self._unusable(record):
                 return False
             self.known.note()
-            self._has_answered = self._has_answered or (record.judgement.verdict != "bad" and seen.times.count > 0)
+            if seen.requests and seen.times.count and record.judgement.verdict != "bad":
+                self._has_answered = True
             is_over = record.judgement.capped or record.judgement.verdict == "bad"
             if count == 0 or not is_over:
                 ended = seen.warm_iterations if is_over else self.known.filling(2 * level)
@@ -290,7 +291,7 @@ class _OpenSearch:
         return judge(seen, self.known.context(seen, quick=True))
 
     def _unusable(self, record: StepRecord) -> bool:
-        """Whether the very first probe shows a target that answers nothing or only errors."""
+        """Whether the very first probe shows a target that answers nothing or only errors, or is asked for nothing."""
         seen = record.measurement
         if self._has_answered or not sum(seen.planned):
             return False
@@ -303,6 +304,10 @@ class _OpenSearch:
             )
             why = lasts if seen.answers.count.total() else hangs
             self._fail(f"No iteration finished within {seconds} at level {level}: {why}")
+            return True
+        if not seen.requests and sum(seen.done) >= FEWEST_TO_GIVE_UP:
+            done = count_words(sum(seen.done))
+            self._fail(f"The script made no request in {done} iterations at level {number(record.level)}.")
             return True
         if seen.requests and seen.error_share > 0.5:
             share, causes = share_words(seen.error_share), seen.failures.words()

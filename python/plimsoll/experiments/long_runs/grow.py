@@ -352,7 +352,7 @@ class _Second:
 
     @classmethod
     def of(cls, snapshot: Snapshot, counter: str | None) -> _Second:
-        failed_requests = timed = 0
+        failed_requests, timed = int(snapshot.broke), 0
         total_ms = counted = 0.0
         for series in snapshot.series:
             if series.metric == "http_req_failed":

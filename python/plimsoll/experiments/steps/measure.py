@@ -35,7 +35,8 @@ class Measurement:
     Times, iterations, requests and failures are those of the step's own arrivals (`epoch`: the number of its level),
     also of those that ended after it, which are added by `amend`. `done` and `finished_requests` are what ended in its
     seconds, whenever it arrived: that is what a queue is judged by; `done_own` of `done` arrived in this step.
-    `interrupted`: own arrivals that were cut off, which count as failed requests. `load`: what caps of the script are
+    `interrupted`: own arrivals that were cut off, which count as failed requests, as do those that an exception of the
+    script ended. `load`: what caps of the script are
     judged by. `warm_planned`: arrivals of each second of the warm-up; `warm_iterations`: durations in ms of own
     iterations that ended in it.
     """
@@ -84,12 +85,16 @@ class Measurement:
         for name in ("planned", "done", "dropped", "late"):
             getattr(self, name).append(int(getattr(snapshot, name)))
         self.epoch = int(snapshot.epoch)
+        requests, failed = self.requests, self.failed
         self.done_own.append(int(snapshot.done) - sum(one.done for one in snapshot.earlier))
         own_interrupted = int(snapshot.interrupted) - sum(one.interrupted for one in snapshot.earlier)
-        self.amend_arrivals(Earlier(self.epoch, interrupted=max(0, own_interrupted)))
+        own_broke = int(snapshot.broke) - sum(one.broke for one in snapshot.earlier)
+        self.amend_arrivals(Earlier(self.epoch, broke=max(0, own_broke), interrupted=max(0, own_interrupted)))
         self.backlog, self.in_flight = int(snapshot.backlog), int(snapshot.in_flight)
         self.oldest_wait_s = float(snapshot.oldest_wait_s)
         self._add_series(snapshot)
+        self.requests_each.append(self.requests - requests)
+        self.failed_each.append(self.failed - failed)
         self._add_generator(snapshot.generator)
 
     def warm_up(self, snapshot: Snapshot) -> None:
@@ -110,8 +115,7 @@ class Measurement:
 
     def _add_series(self, snapshot: Snapshot) -> None:
         self._add_own_answers(snapshot)
-        total_ms, count, requests, failed = 0.0, 0, self.requests, self.failed
-        iterations_ms, iterations = 0.0, 0
+        total_ms, count, iterations_ms, iterations = 0.0, 0, 0.0, 0
         self.answers.add(snapshot.series)
         for series in snapshot.series:
             if series.metric == "http_req_failed":
@@ -130,8 +134,6 @@ class Measurement:
                 self.requests += int(series.total or 0)
         self.mean_ms.append(total_ms / count if count else math.nan)
         self.iteration_mean_ms.append(iterations_ms / iterations if iterations else math.nan)
-        self.requests_each.append(self.requests - requests)
-        self.failed_each.append(self.failed - failed)
 
     def amend(self, rows: Iterable[Series]) -> None:
         """Add what ended after the step and arrived in it."""
@@ -150,11 +152,12 @@ class Measurement:
                 self.requests += int(series.total or 0)
 
     def amend_arrivals(self, ended: Earlier) -> None:
-        """Add own arrivals that were cut off: requests without an answer."""
+        """Add own arrivals that were cut off, by us or by an exception of the script: requests without an answer."""
+        self.interrupted += ended.interrupted
+        self.failed += ended.interrupted + ended.broke
+        self.requests += ended.interrupted + ended.broke
+        self.failures.add_broken(ended.broke)
         if ended.interrupted:
-            self.interrupted += ended.interrupted
-            self.failed += ended.interrupted
-            self.requests += ended.interrupted
             self.failures.causes[INTERRUPTED] += ended.interrupted
 
     def _add_generator(self, generator: Any) -> None:

@@ -298,7 +298,10 @@ def _headroom_words(
 def next_steps(result: Mapping[str, Any], finding: Mapping[str, Any]) -> list[str]:
     """What the reader can do now, most useful first."""
     if result["status"] == "failed":
-        if any(step["samples"] and step.get("error_share", 0.0) <= 0.5 for step in result["steps"]):
+        answering = [step for step in result["steps"] if step["samples"] and step.get("error_share", 0.0) <= 0.5]
+        if answering and not any(step["requests_per_s"] for step in answering):
+            return ["Check that the script makes HTTP requests."]
+        if answering:
             return ["See in the target's log of that time why it stopped answering, start it again and repeat the run."]
         causes = Counter(result["steps"][-1].get("error_causes") or {}) if result["steps"] else Counter()
         known = Failures(causes).next_step()

@@ -21,7 +21,7 @@ from plimsoll.findings.validity.generator import health_of_load, not_alone
 from plimsoll.findings.validity.script_caps import NOT_MADE, cap_of_step, with_script_cap
 from plimsoll.findings.validity.validity import conclusions
 from plimsoll.runs.readings.failures import METRIC as FAILED
-from plimsoll.runs.readings.failures import count_unanswered, no_answer_words
+from plimsoll.runs.readings.failures import count_unanswered, nothing_measured_words
 from plimsoll.stats.consumption.keeping_up import KeepingUp, keeping_up, time_to_drain_s
 from plimsoll.words import number, share_words, time_words
 
@@ -75,7 +75,7 @@ def drain_findings(
     if asked := asked_load(flow[of_step(flow, load)]):
         generator = with_script_cap(generator, cap_of_step(run, load, facts["steps"], facts), NOT_MADE)
     made = count_unanswered(one for _, one in run.series(FAILED, from_s=from_s, to_s=facts["load_to_s"]))
-    silent = no_answer_words(*made)
+    silent = nothing_measured_words(*made)
     answered = judged is not None and facts["status"] != "failed" and not silent
     main: dict[str, Any] = {
         **common,

@@ -43,7 +43,7 @@ from plimsoll.findings.validity.validity import ALL, RestsOn, conclusions, objec
 from plimsoll.runs.interrupted import INTERRUPTED
 from plimsoll.runs.metric_names import RESPONSE_METRICS
 from plimsoll.runs.readings.ended_steps import ended_steps
-from plimsoll.runs.readings.failures import Failures, no_answer_words
+from plimsoll.runs.readings.failures import Failures, nothing_measured_words
 from plimsoll.runs.readings.generator_seconds import GeneratorSeconds
 from plimsoll.runs.readings.objective_samples import Wanted
 from plimsoll.study.objectives import parse_objective
@@ -161,6 +161,8 @@ def hold_findings(
         kept_apart=None if apart_by_affinity else kept_apart,
         steered=keep is not None,
     )
+    if silent and limit["kind"] == "none":
+        limit = limit | {"kind": "unknown", "evidence": silent[0]}
     unkept = [] if keep is None or silent else not_kept(keep)
     todo = steps_of(limit, verify=False, probed=saw_target(cpu_shares(means, None)))
     main = {
@@ -212,8 +214,8 @@ def _to_judge(objectives: Iterable[Any], to_keep: Iterable[Mapping[str, Any]]) -
 
 
 def nothing_answered(series: HoldSeries) -> list[str]:
-    """Why nothing was measured, where requests were made under load and none got an answer."""
-    return no_answer_words(float(series.requests.sum()), series.unanswered)
+    """Why nothing was measured, where no request got an answer under load."""
+    return nothing_measured_words(float(series.requests.sum()) - series.broke, series.unanswered, series.broke)
 
 
 def _evidence(

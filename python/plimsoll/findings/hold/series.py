@@ -56,7 +56,8 @@ class HoldSeries:
     `operations` by scenario, `wanted` in the order of the objectives; `memory`: (seconds, bytes) of each process;
     `metric`: whose times these are; `stolen`: share of time that a hypervisor took from the core that lost most (NaN
     where the host was not seen); `generator`: what it did in these seconds, with the response times of `metric`;
-    `names` of requests and operations; `unanswered`: requests under load that got no answer."""
+    `names` of requests and operations; `unanswered`: requests under load that got no answer; `broke`: iterations that
+    the script broke off, which count as failed requests."""
 
     seconds: Array
     mean_ms: Array
@@ -73,6 +74,7 @@ class HoldSeries:
     generator: GeneratorSeconds = field(default_factory=GeneratorSeconds)
     names: tuple[str, ...] = ()
     unanswered: int = 0
+    broke: int = 0
 
 
 def hold_series(
@@ -86,12 +88,13 @@ def hold_series(
     generator, edges = GeneratorSeconds(), _edges(hold, baseline)
     tags = sorted({"scenario", "name", "status", "error_code", *(name for one in objectives for name in one.tags)})
     names: set[str] = set()
-    unanswered = 0
+    unanswered = broke = 0
     windows = windows_of(step for step in (hold, baseline) if step is not None)
     for part in run.blocks((metric or "", FAILED), arrived_in=windows):
         for snapshot in part.whole_seconds(with_buckets=False):
             if _block_of(snapshot.second, hold, baseline) not in (None, BASELINE):
                 rows.append(_row(snapshot, metric))
+                broke += snapshot.broke
                 generator.add(snapshot, with_times=False)
         for merged in part.merged(edges, tags):
             if (block := _block_of(merged.from_s, hold, baseline)) is not None:
@@ -123,6 +126,7 @@ def hold_series(
         generator,
         tuple(sorted(names)),
         unanswered,
+        broke,
     )
 
 
@@ -152,7 +156,8 @@ def _within(step: Mapping[str, Any] | None, second: float) -> bool:
 
 def _row(snapshot: Snapshot, metric: str | None) -> tuple[float, float, float, float, float]:
     """One second: second, mean in ms (NaN without any), failed, requests, done."""
-    count = total = failed = requests = 0.0
+    count = total = 0.0
+    failed = requests = float(snapshot.broke)
     for series in snapshot.series:
         if series.metric == metric and series.count:
             count += series.count

@@ -219,7 +219,9 @@ def _kept(snapshots: Iterable[Snapshot], flow: list[FlowSecond]) -> Iterator[Sna
 
 
 def silent_words(trial: Trial) -> str:
-    """Why a trial measured nothing, where no request of it was answered; empty else."""
+    """Why a trial measured nothing, where no request of it was made or answered; empty else."""
+    if not trial["requests"] and trial["done"] and "source" not in trial:
+        return "the script made no request."
     causes: Mapping[str, int] = trial.get("causes") or {}
     answers = any(cause.startswith("status ") for cause in causes)
     if not trial["requests"] or trial["failed"] < trial["requests"] or not causes or answers:

@@ -274,8 +274,9 @@ class _Judged:
     def _all(self, place: int, rests_on: RestsOn) -> Iterator[Problem]:
         step, seen, level = self.steps[place], self.means[place], self.levels[place]
         for work in foreign_work(seen, step.get("generator_cores")):
-            if work.took_capacity:
-                yield Problem(work.words(level, self.asked_of), work.remedy)
+            if work.spoils(rests_on):
+                told = self.asked_of if work.spoils(self.asked_of) else rests_on
+                yield Problem(work.words(level, told), work.remedy)
         yield from _problems(step, seen, level, rests_on, self.kept_apart)
         yield from _diagnosed(self.diagnoses[place], level, _names(step, rests_on))
 

@@ -75,7 +75,10 @@ class Endpoints:
         self.add_answers(snapshot, epoch)
 
     def add_answers(self, snapshot: Snapshot, epoch: int = 0) -> None:
-        """Add the times and failures of a second, as `add`; its counts of arrivals and completions stay out."""
+        """Add the times and failures of a second, as `add`; its counts of arrivals and completions stay out. An
+        iteration that the script broke off is a failed request."""
+        earlier = [one for one in snapshot.earlier if one.epoch < epoch]
+        self._fail(int(snapshot.broke) - sum(one.broke for one in earlier))
         for series in snapshot.series:
             if (series.epoch or snapshot.epoch) < epoch:
                 continue
@@ -89,6 +92,11 @@ class Endpoints:
                 for endpoint in self._places(series):
                     endpoint.failed += int(series.passes or 0)
                     endpoint.judged += int(series.total or 0)
+
+    def _fail(self, broke: int) -> None:
+        self.failures.add_broken(broke)
+        self.of[ALL].failed += broke
+        self.of[ALL].judged += broke
 
     def add_unanswered(self, waiting_for: Mapping[str, int]) -> None:
         """Add requests, by name, that were cut off when the load ended: failures without a time."""

@@ -13,9 +13,11 @@ from plimsoll.words import count_words
 METRIC = "http_req_failed"
 NO_ANSWER = "0"  # of the tag status
 REFUSED = "connection refused"
+BROKE = "an exception of the script"  # no request of that iteration had failed
+INVALID_URL = "the URL is not valid"
 _CODES = {
     "1000": "the connection broke",
-    "1020": "the URL is not valid",
+    "1020": INVALID_URL,
     "1050": "no answer in time",
     "1100": "the name server did not answer",
     "1101": "the host name is not known",
@@ -32,7 +34,10 @@ _CODES = {
     "1311": "no TLS connection",
 }
 _STEPS = {
-    "the URL is not valid": "Write whole addresses in the script, for example http://localhost:8080/path.",
+    BROKE: "See the script's exception, which was said when it came: a mistake of the script, or an answer that it did "
+    "not expect.",
+    INVALID_URL: "The target never saw them: correct the address in the script, of which a warning says the line; a "
+    "whole one is, for example, http://localhost:8080/path.",
     "status 401": "Give the script a valid token or password: the target does not know who asks.",
     "status 403": "Give the script a user who may do this: the target refuses this one.",
     "status 404": "Check the URL in the script and -e or target.url: the target has nothing there.",
@@ -86,6 +91,11 @@ class Failures:
         if series.passes:
             self.causes[_cause(series)] += int(series.passes)
 
+    def add_broken(self, count: int) -> None:
+        """Add iterations that the script broke off: each is one request that was not made, or made in vain."""
+        if count:
+            self.causes[BROKE] += count
+
     def words(self) -> str:
         """ "86 × connection refused, 3 × status 500"; empty without failures."""
         listed = [f"{count:,} × {cause}" for cause, count in self.causes.most_common(_SHOWN)]
@@ -104,7 +114,7 @@ class Failures:
 
 def is_targets(cause: str) -> bool:
     """Whether a cause of failures may be the target's: neither a limit of this machine nor of what is between."""
-    return cause not in {*_OWN.values(), *_NOT_THE_TARGETS.values()}
+    return cause not in {BROKE, INVALID_URL, *_OWN.values(), *_NOT_THE_TARGETS.values()}
 
 
 def is_of_requests(metric: str) -> bool:
@@ -127,9 +137,13 @@ def count_unanswered(series: Iterable[Series]) -> tuple[int, int]:
     return made, unanswered
 
 
-def no_answer_words(made: float, unanswered: float) -> list[str]:
-    """Why nothing was measured, where requests were made and none got an answer."""
-    return [f"No request was answered ({made_words(made)})."] if 0 < made <= unanswered else []
+def nothing_measured_words(made: float, unanswered: float, broke: float = 0) -> list[str]:
+    """Why nothing was measured, where no request got an answer: of those `made`, or as none was. `broke`: iterations
+    that ended with an exception."""
+    if made:
+        return [f"No request was answered ({made_words(made)})."] if made <= unanswered else []
+    why = f": {count_words(broke)} {'iteration' if broke == 1 else 'iterations'} ended with {BROKE}" if broke else ""
+    return [f"The script made no request{why}."]
 
 
 def requests_words(count: float) -> str:
@@ -154,5 +168,5 @@ def _cause(series: Series) -> str:
     if mine is not None:
         return mine
     if error.startswith(_NO_SCHEME):
-        return _CODES["1020"]
+        return INVALID_URL
     return _CODES.get(code, f"error {code}" if code else "no answer")

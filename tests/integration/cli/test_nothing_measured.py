@@ -1,0 +1,64 @@
+"""Scripts that ask nothing of the target, or only half of what they should: no answer about them is green."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from command_line import Cli
+
+LOAD = """import http from 'k6/http';
+export const options = { scenarios: { a: { executor: 'constant-arrival-rate', rate: 40, timeUnit: '1s',
+  duration: '3s', preAllocatedVUs: 10 } } };
+export default function () { %s }
+"""
+# What the script does, what is said of it, and whether a request reached the target.
+SCRIPTS = {
+    "address": ("http.get(`${__ENV.URL}/a%zz`);", "the URL is not valid", False),
+    "half": ("http.get(`${__ENV.URL}/${__ITER % 2 ? '%zz' : ''}`);", "the URL is not valid", True),
+    "throws": ("throw new Error('no');", "an exception of the script", False),
+    "throws half": ("if (__ITER % 2) throw new Error('no'); http.get(__ENV.URL);", "an exception of the script", True),
+    "nothing": ("", "made no request", False),
+}
+
+
+@pytest.mark.timeout(200)
+def test_no_answer_is_green_where_the_script_asked_nothing_of_the_target(
+    cli: Cli, known_server: Callable[..., str]
+) -> None:
+    """Seen: "Carries at least the declared load", "nothing grew or failed" and exit codes of 0, without a request."""
+    url = known_server()
+    for name, (body, *_) in SCRIPTS.items():
+        (cli.folder / f"{name}.js").write_text(LOAD % body)
+    begun = {
+        (name, verb): cli.begin(verb, "-q", "-e", f"URL={url}", "--runs", f"{name} {verb}", *flags, f"{name}.js")
+        for name in SCRIPTS
+        for verb, flags in (("run", ()), ("capacity", ()), ("hold", ("--for", "20s")))
+    }
+    for (name, verb), process in begun.items():
+        output, errors = process.communicate()
+        said, (_, words, reached) = " ".join(f"{output}\n{errors}".split()), SCRIPTS[name]
+        what = f"{name}, {verb}: {process.returncode}\n{said}"
+        if verb == "run":
+            is_plain = reached or name == "nothing"  # as in k6, without a threshold
+            assert process.returncode == (0 if is_plain else 3), what
+            assert "iterations ended with an exception" in said or name == "nothing" or words in said, what
+        else:
+            assert words in said and "Carries" not in said and "nothing was found" not in said.lower(), what
+            assert process.returncode == 3 or (verb == "hold" and reached and "Not stable" in said), what
+
+
+def test_a_request_that_no_address_takes_is_a_failed_one_and_no_time(
+    cli: Cli, known_server: Callable[..., str]
+) -> None:
+    """k6 counts none; a threshold on failures was met there."""
+    script = LOAD.replace("duration: '3s',", "duration: '1s',").replace(
+        "} };", "}, thresholds: { http_req_failed: ['rate<0.01'], http_reqs: ['count<1'] } };"
+    )
+    cli.write(script_js=script % SCRIPTS["address"][0])
+    done = cli("run", "-q", "-e", f"URL={known_server()}", "script.js")
+    assert done.returncode == 99 and "40 out of 40" in done.stdout, done.stdout
+    assert re.search(r"http_reqs\.+: 0 ", done.stdout) and "http_req_duration" not in done.stdout, done.stdout
+    [place] = [line for line in done.stderr.splitlines() if "was not sent" in line]
+    assert 'invalid URL escape "%zz"' in place and "script.js:4" in done.stderr
