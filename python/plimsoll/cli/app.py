@@ -25,6 +25,7 @@ from plimsoll.cli.runs import app as runs
 from plimsoll.cli.size import size
 from plimsoll.cli.study import study
 from plimsoll.cli.sweep import sweep
+from plimsoll.cli.ui import ui
 from plimsoll.nearest_word import nearest
 
 
@@ -106,5 +107,6 @@ app.command()(size)
 app.command()(doctor)
 app.command()(report)
 app.add_typer(runs)
+app.command()(ui)
 app.command()(schema)
 app.command(context_settings=_OWN_FLAGS)(lab)

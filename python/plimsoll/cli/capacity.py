@@ -23,6 +23,7 @@ from plimsoll.cli.flags.shared import (
     Source,
     TargetVariant,
     Threads,
+    Ui,
 )
 from plimsoll.study import bounds
 
@@ -107,6 +108,7 @@ def capacity(
     as_json: AsJson = False,
     details: Details = False,
     quiet: Quiet = False,
+    ui: Ui = False,
 ) -> None:
     """Find how much load a target carries: the highest level proven good, the lowest proven bad, and what stops it.
 
@@ -119,6 +121,7 @@ def capacity(
     from plimsoll.cli.flags.budgets import budgets_of, share_of
     from plimsoll.cli.flags.long_run import chosen
     from plimsoll.cli.flags.taking_part import taking_part
+    from plimsoll.cli.page_beside import page_beside
     from plimsoll.cli.progress import ProgressLine, listening
     from plimsoll.verbs.capacity import capacity as find
 
@@ -144,6 +147,6 @@ def capacity(
         "verify": verify,
     }
     part = taking_part(source, of)
-    with listening(ProgressLine(quiet=quiet)) as listeners:
+    with page_beside(ui, runs), listening(ProgressLine(quiet=quiet)) as listeners:
         answer = find(part, choices, listeners, **options)
     show(answer, as_json, details)

@@ -19,6 +19,7 @@ from plimsoll.cli.flags.shared import (
     Quiet,
     Runs,
     Threads,
+    Ui,
 )
 from plimsoll.cli.flags.trials import Rate, Resume, Seconds, Seed, Users, WarmUp
 from plimsoll.study import bounds
@@ -72,6 +73,7 @@ def compare(
     as_json: AsJson = False,
     details: Details = False,
     quiet: Quiet = False,
+    ui: Ui = False,
 ) -> None:
     """Is B slower than A? Pairs of trials in random order, or finished runs, judged per operation and level.
 
@@ -81,6 +83,7 @@ def compare(
     from plimsoll.cli.answers import show
     from plimsoll.cli.flags import trials as trial_flags
     from plimsoll.cli.flags.taking_part import taking_part
+    from plimsoll.cli.page_beside import page_beside
     from plimsoll.cli.progress import TrialLine, listening
     from plimsoll.plans.requests import CompareRequest
     from plimsoll.verbs.trials import compare as compare_verb
@@ -103,6 +106,6 @@ def compare(
         users=users, rate=rate, for_s=load_time, trial_s=trial_s, warm_up_s=warm_up, repetitions=pairs, env=env,
         arrival_process=arrival_process, seed=seed, threads=threads, isolate=isolate, resume=resume, runs=runs,
     )  # fmt: skip
-    with listening(TrialLine(quiet=quiet)) as listeners:
+    with page_beside(ui, runs), listening(TrialLine(quiet=quiet)) as listeners:
         answer = compare_verb(request, told, listeners)
     show(answer, as_json, details)

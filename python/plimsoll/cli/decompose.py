@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from plimsoll.cli.flags.quantities import LoadTime
-from plimsoll.cli.flags.shared import AsJson, Details, Env, Isolate, Of, Quiet, Runs, Threads
+from plimsoll.cli.flags.shared import AsJson, Details, Env, Isolate, Of, Quiet, Runs, Threads, Ui
 from plimsoll.cli.flags.trials import Rate, Resume, Seconds, Seed, Users, WarmUp
 from plimsoll.study import bounds
 
@@ -50,6 +50,7 @@ def decompose(
     as_json: AsJson = False,
     details: Details = False,
     quiet: Quiet = False,
+    ui: Ui = False,
 ) -> None:
     """Where does the time go? The same work in several forms, from the whole to the least; shares add to 100%.
 
@@ -58,6 +59,7 @@ def decompose(
     from plimsoll.cli.answers import show
     from plimsoll.cli.flags import trials as trial_flags
     from plimsoll.cli.flags.taking_part import taking_part
+    from plimsoll.cli.page_beside import page_beside
     from plimsoll.cli.progress import TrialLine, listening
     from plimsoll.plans.requests import DecomposeRequest
     from plimsoll.verbs.trials import decompose as decompose_verb
@@ -68,6 +70,6 @@ def decompose(
         users=users, rate=rate, for_s=load_time, trial_s=trial_s, warm_up_s=warm_up, repetitions=rounds, env=env,
         seed=seed, threads=threads, isolate=isolate, resume=resume, runs=runs,
     )  # fmt: skip
-    with listening(TrialLine(quiet=quiet)) as listeners:
+    with page_beside(ui, runs), listening(TrialLine(quiet=quiet)) as listeners:
         answer = decompose_verb(request, told, listeners)
     show(answer, as_json, details)

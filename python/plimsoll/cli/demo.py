@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from plimsoll.cli.flags.shared import AsJson, Details, Quiet, Runs
+from plimsoll.cli.flags.shared import AsJson, Details, Quiet, Runs, Ui
 
 
 def demo(
@@ -16,6 +16,7 @@ def demo(
     as_json: AsJson = False,
     details: Details = False,
     quiet: Quiet = False,
+    ui: Ui = False,
 ) -> None:
     """Start an issue tracker on this machine and find how many users it carries."""
     import shlex
@@ -25,6 +26,7 @@ def demo(
 
     from plimsoll.cli.answers import show
     from plimsoll.cli.lab import installed_lab
+    from plimsoll.cli.page_beside import page_beside
     from plimsoll.cli.progress import ProgressLine, listening
     from plimsoll.engine import available_cpus
     from plimsoll.plans.load import Choices
@@ -61,6 +63,6 @@ def demo(
                 f"An issue tracker with {issues:,} issues on {target.url}; how many users does it carry?",
                 file=sys.stderr,
             )
-        with listening(ProgressLine(quiet=quiet)) as listeners:
+        with page_beside(ui, runs), listening(ProgressLine(quiet=quiet)) as listeners:
             answer = capacity(demo_study, choices, replace(listeners, note=lambda text: None))
     show(answer, as_json, details)

@@ -23,6 +23,7 @@ from plimsoll.cli.flags.shared import (
     Source,
     TargetVariant,
     Threads,
+    Ui,
 )
 from plimsoll.study import bounds
 
@@ -101,6 +102,7 @@ def drain(
     as_json: AsJson = False,
     details: Details = False,
     quiet: Quiet = False,
+    ui: Ui = False,
 ) -> None:
     """Load a target and follow its asynchronous consumer: keeping up or not, time to drain, growth of its index.
 
@@ -109,12 +111,13 @@ def drain(
     from plimsoll.cli.answers import show
     from plimsoll.cli.flags.long_run import chosen
     from plimsoll.cli.flags.taking_part import taking_part
+    from plimsoll.cli.page_beside import page_beside
     from plimsoll.cli.progress import ProgressLine, listening
     from plimsoll.verbs.long_runs import drain as find
 
     choices = chosen(runs, env, seed, threads, isolate, variant, probe)
     part = taking_part(source, of)
-    with listening(ProgressLine(quiet=quiet)) as listeners:
+    with page_beside(ui, runs), listening(ProgressLine(quiet=quiet)) as listeners:
         answer = find(
             part, choices, listeners, backlog=backlog, produced=produced, consumed=consumed, index=index,
             polls=polls,

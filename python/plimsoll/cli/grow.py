@@ -20,6 +20,7 @@ from plimsoll.cli.flags.shared import (
     Source,
     TargetVariant,
     Threads,
+    Ui,
 )
 from plimsoll.study import bounds
 
@@ -61,6 +62,7 @@ def grow(
     as_json: AsJson = False,
     details: Details = False,
     quiet: Quiet = False,
+    ui: Ui = False,
 ) -> None:
     """Load items as fast as the target takes them without failing; forecast, growth of the time per item, cliffs.
 
@@ -69,12 +71,13 @@ def grow(
     from plimsoll.cli.answers import show
     from plimsoll.cli.flags.long_run import chosen
     from plimsoll.cli.flags.taking_part import taking_part
+    from plimsoll.cli.page_beside import page_beside
     from plimsoll.cli.progress import ProgressLine, listening
     from plimsoll.verbs.long_runs import grow as find
 
     choices = chosen(runs, env, seed, threads, isolate, variant, probe)
     part = taking_part(source, of)
-    with listening(ProgressLine(quiet=quiet)) as listeners:
+    with page_beside(ui, runs), listening(ProgressLine(quiet=quiet)) as listeners:
         answer = find(
             part, choices, listeners, resume, items=items, exec=function, min_users=min_users, max_users=max_users,
             counter=counter, allowed_failures=allowed_failures, for_=for_text(load_time),

@@ -23,6 +23,7 @@ from plimsoll.cli.flags.shared import (
     Source,
     TargetVariant,
     Threads,
+    Ui,
 )
 from plimsoll.study import bounds
 
@@ -82,6 +83,7 @@ def hold(
     as_json: AsJson = False,
     details: Details = False,
     quiet: Quiet = False,
+    ui: Ui = False,
 ) -> None:
     """Hold one load: objectives with intervals, drift, periodic slowdowns, leaks, restarts, bursts of errors. With
     --keep, which may be repeated, steer the load so that objectives just hold, and tell the load and its course.
@@ -91,12 +93,13 @@ def hold(
     from plimsoll.cli.answers import show
     from plimsoll.cli.flags.long_run import chosen
     from plimsoll.cli.flags.taking_part import taking_part
+    from plimsoll.cli.page_beside import page_beside
     from plimsoll.cli.progress import ProgressLine, listening
     from plimsoll.verbs.long_runs import hold as find
 
     choices = chosen(runs, env, seed, threads, isolate, variant, probe)
     part = taking_part(source, of)
-    with listening(ProgressLine(quiet=quiet)) as listeners:
+    with page_beside(ui, runs), listening(ProgressLine(quiet=quiet)) as listeners:
         answer = find(
             part, choices, listeners, users=users, duration_s=duration, warm_up_s=warm_up, baseline_s=baseline,
             memory_limit_mb=memory_limit, keep=keep, max_users=max_users, for_=for_text(load_time),

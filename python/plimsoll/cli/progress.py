@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from plimsoll.cli.live.followed import Followed, has_room, is_steerable
+from plimsoll.live.state import PHASES
 
 if TYPE_CHECKING:
     from plimsoll.cli.live.followed import Fold
@@ -17,16 +18,6 @@ if TYPE_CHECKING:
     from plimsoll.verbs.listeners import Listeners
 
 EVERY_S = 5
-PHASES = {
-    "range": "finding the range",
-    "bracket": "bracketing",
-    "confirm": "confirming",
-    "expected": "expected load",
-    "drain": "draining",
-    "recovery": "recovering",
-    "baseline": "one user alone",
-    "load": "loading",
-}
 
 
 class Line:

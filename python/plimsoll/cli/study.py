@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from plimsoll.cli.flags.shared import ArrivalSeed, AsJson, Awake, Details, Env, Isolate, Quiet, Runs, Threads
+from plimsoll.cli.flags.shared import ArrivalSeed, AsJson, Awake, Details, Env, Isolate, Quiet, Runs, Threads, Ui
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,12 +38,14 @@ def study(
     as_json: AsJson = False,
     details: Details = False,
     quiet: Quiet = False,
+    ui: Ui = False,
 ) -> None:
     """Run every experiment of a study in its order: a report each, and a page of all answers.
 
     Exit codes: 0 answered and objectives met, 99 an objective failed, 2 wrong input, 3 invalid or failed, 130
     interrupted.
     """
+    from plimsoll.cli.page_beside import page_beside
     from plimsoll.cli.run.verb import pairs
     from plimsoll.errors import InputError
     from plimsoll.verbs.studies import StudyChoices
@@ -62,11 +64,12 @@ def study(
         resume=resume,
         awake=awake,
     )
-    if all_in is not None:
-        _all(all_in, choices, as_json, quiet, details)
-    else:
-        assert source is not None
-        _one(source, choices, as_json, quiet, details)
+    with page_beside(ui, runs):
+        if all_in is not None:
+            _all(all_in, choices, as_json, quiet, details)
+        else:
+            assert source is not None
+            _one(source, choices, as_json, quiet, details)
 
 
 def _one(source: Path, choices: StudyChoices, as_json: bool, quiet: bool, details: bool) -> None:

@@ -19,6 +19,7 @@ from plimsoll.cli.flags.shared import (
     Quiet,
     Runs,
     Threads,
+    Ui,
 )
 from plimsoll.cli.flags.trials import Rate, Resume, Seconds, Seed, Users, WarmUp
 from plimsoll.study import bounds
@@ -55,6 +56,7 @@ def sweep(
     as_json: AsJson = False,
     details: Details = False,
     quiet: Quiet = False,
+    ui: Ui = False,
 ) -> None:
     """How do latency, memory and failures depend on parameters, and where does it stop answering?
 
@@ -63,6 +65,7 @@ def sweep(
     from plimsoll.cli.answers import show
     from plimsoll.cli.flags import trials as trial_flags
     from plimsoll.cli.flags.taking_part import taking_part
+    from plimsoll.cli.page_beside import page_beside
     from plimsoll.cli.progress import TrialLine, listening
     from plimsoll.plans.requests import SweepRequest
     from plimsoll.verbs.trials import sweep as sweep_verb
@@ -73,6 +76,6 @@ def sweep(
         users=users, rate=rate, for_s=load_time, trial_s=trial_s, warm_up_s=warm_up, repetitions=repeats, env=env,
         arrival_process=arrival_process, seed=seed, threads=threads, isolate=isolate, resume=resume, runs=runs,
     )  # fmt: skip
-    with listening(TrialLine(quiet=quiet)) as listeners:
+    with page_beside(ui, runs), listening(TrialLine(quiet=quiet)) as listeners:
         answer = sweep_verb(request, told, listeners)
     show(answer, as_json, details)

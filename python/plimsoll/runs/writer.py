@@ -19,6 +19,7 @@ from typing import Any, Literal
 from plimsoll.errors import RunDirectoryError
 from plimsoll.output_streams import answer_kept_in, lost_lines
 from plimsoll.runs import directory
+from plimsoll.runs.begun_runs import begun
 from plimsoll.runs.clean_summary import clean_metrics
 from plimsoll.runs.directory import LineFile, keep_free, make_run_directory, run_error, write_json
 from plimsoll.runs.format.compact_line import Compactor
@@ -72,6 +73,7 @@ class RunWriter:
         self._telling: dict[str, bool] = {}
         self._lost_before = lost_lines()
         answer_kept_in(path)
+        begun(path)
         self._series = line_file(path, directory.SERIES)
         self._compactor = Compactor()
         self._portion = self._series.portion  # of series.jsonl.zst, in which the compactor's series are defined
@@ -107,7 +109,7 @@ class RunWriter:
         if redactor is None:
             known = {"study": facts.study, "options": facts.options}
             redactor = Redactor.for_data(known, environment=os.environ)
-        manifest = _manifest(facts, redactor, now)
+        manifest = _manifest(facts, redactor, now) | ({} if planned_s is None else {"planned_s": planned_s})
         path = make_run_directory(Path(run_root), facts.experiment, now)
         try:
             writer = cls(path, manifest, redactor, clock, tables)

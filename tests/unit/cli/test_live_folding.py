@@ -9,13 +9,13 @@ import pytest
 
 from plimsoll.cli.live.levels import LevelsFolded
 from plimsoll.cli.live.run import RunFolded
-from plimsoll.cli.live.seconds import MOST_POINTS, Generator, Resources, Seconds, answers_of
 from plimsoll.cli.live.trials import TrialsFolded
 from plimsoll.experiments.steps.judgement import Judgement
 from plimsoll.experiments.steps.measure import Measurement
 from plimsoll.experiments.steps.record import Bracket, Progress, StepKind, StepRecord
 from plimsoll.experiments.trials.making import TrialProgress
 from plimsoll.experiments.trials.plan import TrialLevel, TrialPlan, TrialVariant
+from plimsoll.live.seconds import MOST_POINTS, Generator, Resources, Seconds, answers_of
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.snapshot import Series, Snapshot
 

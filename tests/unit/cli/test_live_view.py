@@ -8,8 +8,8 @@ import pytest
 from rich.text import Text
 
 from plimsoll.cli.live.chart import across, up
-from plimsoll.cli.live.state import Bracket, Course, Health, Row, State, Step
 from plimsoll.cli.live.view import HIGHEST, WIDEST, history, view
+from plimsoll.live.state import Bracket, Course, Health, Row, State, Step
 
 ROWS = (
     Row("20", 200.0, 5.1, "other", "probe"),

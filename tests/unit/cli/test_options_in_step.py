@@ -52,6 +52,7 @@ OF_THE_COMMAND = {
     "as_json": "how it is printed: --json of plimsoll study",
     "details": "how it is printed: --details of plimsoll study",
     "quiet": "how it is printed: --quiet of plimsoll study",
+    "ui": "where it is shown: --ui of plimsoll study",
     "resume": "--resume of plimsoll study goes on with what is left",
     "threads": "the generator's machine: --threads of plimsoll study",
     "isolate": "the generator's machine: --isolate of plimsoll study",

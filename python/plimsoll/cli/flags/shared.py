@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from plimsoll.cli.flags.quantities import count
+from plimsoll.cli.page_beside import UI_HELP
 from plimsoll.study import bounds
 
 
@@ -52,3 +53,4 @@ Details = Annotated[
     bool, typer.Option("--details", help="print all answers whole, with evidence and notes, not one screen")
 ]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="no progress")]
+Ui = Annotated[bool, typer.Option("--ui", help=UI_HELP)]

@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.text import Text
 
-from plimsoll.cli.live.state import Course, Row, Sign
+from plimsoll.live.state import Course, Row, Sign
 from plimsoll.report.text import clean
 from plimsoll.words import ms_words, number, time_words
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from plimsoll.cli.live.screen import Screen
-    from plimsoll.cli.live.state import State
+    from plimsoll.live.state import State
 
 STDERR = 2
 NARROWEST, LOWEST = 60, 16  # columns and lines of a terminal for the view

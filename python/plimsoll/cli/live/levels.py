@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from plimsoll.cli.live.seconds import (
+from plimsoll.experiments.steps.record import Progress, StepKind, StepRecord
+from plimsoll.live.judged import judged
+from plimsoll.live.seconds import (
     Answers,
     Generator,
     Resources,
@@ -14,15 +16,12 @@ from plimsoll.cli.live.seconds import (
     p95_words,
     rate_words,
 )
-from plimsoll.cli.live.state import Bracket, Row, Sign, State, Step
-from plimsoll.cli.progress import PHASES
-from plimsoll.experiments.steps.record import Progress, StepKind, StepRecord
-from plimsoll.report.wording import LEVEL_UNITS, VERDICT_SIGNS, VERDICT_WORDS
+from plimsoll.live.state import HELD, PHASES, Bracket, Row, State, Step
+from plimsoll.report.wording import LEVEL_UNITS
 from plimsoll.words import count_words, number, time_words
 
 STAYING: frozenset[StepKind] = frozenset(("probe", "hold", "confirm", "expected", "baseline"))
 CHARTED: frozenset[StepKind] = frozenset(("probe", "hold", "confirm", "expected"))
-HELD = "holding"
 WHY_NONE = {"drain": "no new work until what was begun has ended"}
 
 
@@ -89,7 +88,7 @@ class LevelsFolded:
         rows: dict[float, Row] = {}
         for record in progress.steps:
             if record.kind in CHARTED and record.measurement.seconds:
-                sign, words = judged(record)
+                sign, words = judged(record.kind, record.judgement)
                 seen = record.measurement
                 rows[record.level] = Row(number(record.level), seen.done_per_s, self._p95_of(record), sign, words)
         step = progress.step
@@ -106,7 +105,7 @@ class LevelsFolded:
         return tuple(self._step(one, unit) for one in progress.steps if one.kind in STAYING and one.measurement.seconds)
 
     def _step(self, record: StepRecord, unit: str) -> Step:
-        sign, words = judged(record)
+        sign, words = judged(record.kind, record.judgement)
         seen = record.measurement
         name = _named(record.level, unit)
         return Step(record.end_s, name, words, sign, seen.done_per_s, seen.planned_per_s, self._p95_of(record))
@@ -117,25 +116,6 @@ class LevelsFolded:
             count, p95_ms = record.measurement.times.count, record.measurement.response_ms(0.95)
             self._p95[id(record)] = count, p95_ms
         return p95_ms
-
-
-def judged(record: StepRecord) -> tuple[Sign, str]:
-    """What a step was judged to be, with its sign: "✓ carried"."""
-    found = record.judgement
-    if found.disturbed:
-        return "open", "? disturbed, so it says nothing"
-    if found.capped:
-        return "open", "? the script sends no more"
-    if record.kind == "probe":
-        return ("bad", "✗ overloaded in a probe") if found.verdict == "bad" else ("other", "probe")
-    if record.kind == "baseline":
-        return "other", PHASES["baseline"]
-    if record.kind == "expected" and found.verdict == "undecided":
-        return "other", "held"
-    again = " again" if record.kind == "confirm" else ""
-    words = f"{VERDICT_SIGNS.get(found.verdict, '?')} {VERDICT_WORDS[found.verdict]}{again}"
-    signs: dict[str, Sign] = {"good": "good", "bad": "bad"}
-    return signs.get(found.verdict, "open"), words
 
 
 def _named(level: float, unit: str) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from plimsoll.cli.live.seconds import Generator, Seconds, answers_of, failed_words, p95_words, rate_words
-from plimsoll.cli.live.state import State
+from plimsoll.live.seconds import Generator, Seconds, answers_of, failed_words, p95_words, rate_words
+from plimsoll.live.state import State
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.words import count_words, number
 

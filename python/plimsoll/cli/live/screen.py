@@ -26,8 +26,8 @@ from rich.segment import ControlType, Segment
 from rich.text import Text
 
 from plimsoll.cli.live.followed import failure_words
-from plimsoll.cli.live.state import State
 from plimsoll.interruptions import interruptions_held
+from plimsoll.live.state import State
 
 STDERR = 2
 TICK_S = 0.25  # at most four frames a second

@@ -7,10 +7,10 @@ from dataclasses import replace
 from statistics import fmean
 from typing import Any
 
-from plimsoll.cli.live.seconds import Answers, Generator, Resources, answers_of, failed_words, p95_words, rate_words
-from plimsoll.cli.live.state import Row, State
 from plimsoll.experiments.trials.making import TrialProgress
 from plimsoll.experiments.trials.plan import TrialVariant
+from plimsoll.live.seconds import Answers, Generator, Resources, answers_of, failed_words, p95_words, rate_words
+from plimsoll.live.state import Row, State
 from plimsoll.runs.readings.endpoints import ALL
 
 MOST_LABEL = 16

@@ -17,7 +17,7 @@ from rich.console import Group
 from rich.text import Text
 
 from plimsoll.cli.live.chart import LABEL, STYLES, course, levels
-from plimsoll.cli.live.state import Bracket, State, Step
+from plimsoll.live.state import Bracket, State, Step
 from plimsoll.report.levels import CARRIED, NOT_CARRIED, OPEN, Mark, line_of
 from plimsoll.report.load_line import drawn
 from plimsoll.report.text import clean, wrapped

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+from plimsoll.cli.page_beside import UI_HELP
 from plimsoll.cli.run.k6_options import OPTIONS, K6Option, Shape
 from plimsoll.errors import InputError
 from plimsoll.nearest_word import NamingParser
@@ -140,6 +141,7 @@ def _add_own(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--offline", action="store_true", default=False, help="fetch no remote modules (every verb: PLIMSOLL_OFFLINE=1)"
     )
+    group.add_argument("--ui", action="store_true", default=False, help=UI_HELP)
     group.add_argument("--strict", action="store_true", default=False, help="an undecided threshold fails the run")
     group.add_argument("--runs", type=Path, default=Path("runs"), metavar="FOLDER", help="folder of run directories")
 

@@ -60,6 +60,13 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _run(flags: Mapping[str, Any], told: Settings) -> int:
+    from plimsoll.cli.page_beside import page_beside
+
+    with page_beside(flags["ui"], flags["runs"]):
+        return _run_script(flags, told)
+
+
+def _run_script(flags: Mapping[str, Any], told: Settings) -> int:
     from plimsoll.cli.run.checks import (
         check_texts,
         check_thresholds,

@@ -86,6 +86,7 @@ class StepRecord:
             "requests_per_s": seen.requests_per_s,
             "p50_ms": seen.response_ms(0.50),
             "p90_ms": seen.response_ms(0.90),
+            "p95_ms": seen.response_ms(0.95),
             "p99_ms": seen.response_ms(0.99),
             "mean_ms": seen.times.mean if seen.times.count else None,
             "samples": seen.times.count,

@@ -22,6 +22,7 @@ from plimsoll.runs.format.damaged import understood
 from plimsoll.runs.format.lines import placed_lines
 from plimsoll.runs.format.read_numbers import moment, plausible
 from plimsoll.runs.interrupted import INTERRUPTED
+from plimsoll.runs.kept.labels import NOTES, TAGS, notes_of, tags_of
 from plimsoll.runs.kept.plain_run import failed_thresholds, words_of_summary
 
 STUDY_RECORD = "study.json"
@@ -30,7 +31,7 @@ OWN_FILES = frozenset(
     for packed in (
         STUDY_RECORD, directory.MANIFEST, directory.FINDINGS, directory.PLAN, directory.TRIALS, directory.SERIES,
         directory.RESOURCES, directory.EVENTS, directory.MINUTES, directory.SECONDS_TABLE, directory.SERIES_TABLE,
-        directory.RESOURCES_TABLE, "control.jsonl", "step_table.json",
+        directory.RESOURCES_TABLE, "control.jsonl", "step_table.json", TAGS, NOTES,
     )
     for name in (packed, packed.removesuffix(directory.PACKED_SUFFIX))
 )  # fmt: skip
@@ -46,7 +47,7 @@ class StoredRun:
     """A run as a list shows it. `experiment`: its verb; `about`: script or target, empty if not known; `answer`: the
     first sentence of its answer, of a plain run what it did; `failed_thresholds`: of a plain run, as "metric: rule";
     `valid`: None where nothing says; `status` as RunReader.state has it, "damaged" if its manifest cannot be read or
-    has another; `kept`: prune leaves it; `began_unix`, 0.0 where its manifest does not say."""
+    has another; `kept`: prune leaves it; `tags`: labels.py; `began_unix`, 0.0 where its manifest does not say."""
 
     path: Path
     began_unix: float
@@ -59,6 +60,7 @@ class StoredRun:
     size_bytes: int
     kept: bool
     failed_thresholds: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
@@ -94,7 +96,8 @@ def stored_run(path: Path) -> StoredRun:
             facts = _study_facts(path) if is_study else _run_facts(path)
     except RunDirectoryError:
         facts = _damaged(path)
-    return StoredRun(path=path, size_bytes=size_of(path), kept=_is_regular(path / KEEP), **facts)
+    kept = _is_regular(path / KEEP)
+    return StoredRun(path=path, size_bytes=size_of(path), kept=kept, tags=tags_of(path), **facts)
 
 
 def size_of(path: Path) -> int:
@@ -109,8 +112,11 @@ def size_of(path: Path) -> int:
 
 
 def texts_of(path: Path) -> Iterator[str]:
-    """What can be searched in a run: its name, script and target, answers, and its notes, up to what is damaged."""
+    """What can be searched in a run: its name, tags, script and target, answers, and its notes, up to what is
+    damaged."""
     yield path.name
+    yield from tags_of(path)
+    yield from (str(note["text"]) for note in notes_of(path))
     with suppress(RunDirectoryError), understood(path):
         yield from _texts_inside(path)
 
@@ -119,7 +125,7 @@ def _texts_inside(path: Path) -> Iterator[str]:
     inside = [found.parent for found in sorted(path.glob(f"*/{directory.MANIFEST}"))]
     for run in [path, *inside]:
         manifest = read_json(run / directory.MANIFEST)
-        yield _about(manifest if isinstance(manifest, Mapping) else {})
+        yield about_of(manifest if isinstance(manifest, Mapping) else {})
         for finding in _findings(run):
             yield from (text for text in finding.values() if isinstance(text, str))
             yield from (text for text in _list(finding.get("notes")) if isinstance(text, str))
@@ -160,14 +166,14 @@ def _run_facts(path: Path) -> dict[str, Any]:
     if not findings and _is_regular(path / directory.FINDINGS):
         answer = "Its findings.json cannot be read: plimsoll report makes it anew."
     valid = findings[0].get("valid") if findings else None
-    status = _status(path, str(manifest.get("status")))
+    status = status_of(path, str(manifest.get("status")))
     summary, threw = _summary(path, status) if experiment == "run" else ({}, 0)
     return _facts(
         experiment,
         status,
         began_unix=moment(manifest.get("started_unix")) or 0.0,
         ended_unix=moment(manifest.get("ended_unix")),
-        about=_about(manifest),
+        about=about_of(manifest),
         answer=words_of_summary(summary, threw) if experiment == "run" else first_sentence(answer),
         valid=valid if isinstance(valid, bool) else None,
         failed_thresholds=tuple(failed_thresholds(summary)),
@@ -186,7 +192,7 @@ def _study_facts(path: Path) -> dict[str, Any]:
     study = record.get("study")
     parts = [one for one in _list(record.get("parts")) if isinstance(one, Mapping)]
     states = {str(one.get("status")) for one in parts}
-    running = any(_status(run, "running") == "running" for run in _runs_inside(path))
+    running = any(status_of(run, "running") == "running" for run in _runs_inside(path))
     status = "running" if running else "finished" if states <= {"finished"} else "interrupted"
     done = sum(one.get("status") == "finished" for one in parts)
     manifests = [one for run in _runs_inside(path) if isinstance(one := read_json(run / directory.MANIFEST), Mapping)]
@@ -223,14 +229,15 @@ def _runs_inside(path: Path) -> list[Path]:
     return [found.parent for found in path.glob(f"*/{directory.MANIFEST}") if _is_regular(found)]
 
 
-def _status(path: Path, status: str) -> str:
+def status_of(path: Path, status: str) -> str:
+    """How a run stands: the status of its manifest, "killed" where that says running and nobody writes."""
     if status != "running":
         return status if status in _STATES else "damaged"
     lines = directory.file_of(path, directory.SERIES)
     return "running" if _is_regular(lines) and directory.is_being_written(lines) else "killed"
 
 
-def _about(manifest: Mapping[str, Any]) -> str:
+def about_of(manifest: Mapping[str, Any]) -> str:
     """Script, source or target of a run, in words."""
     script, options, study = (manifest.get(name) for name in ("script", "options", "study"))
     if isinstance(script, Mapping) and script.get("path"):

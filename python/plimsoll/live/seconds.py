@@ -7,14 +7,17 @@ from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from plimsoll.cli.live.state import Course, Health
 from plimsoll.findings.validity.generator import LAG_OF_RESPONSE
 from plimsoll.findings.validity.self_diagnosis import LEAST_LAG_MS, THREAD_BUSY
+from plimsoll.live.state import Course, Health
 from plimsoll.runs.metric_names import RESPONSE_METRICS
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.words import count_words, ms_words, number, share_words, size_words
+
+if TYPE_CHECKING:
+    from plimsoll.runs.histogram import Histogram
 
 MOST_PROCESSES, LATELY_S = 3, 5
 MOST_POINTS = 240
@@ -23,27 +26,36 @@ NO_LABEL = "target"  # what a process is called where the study does not say
 
 @dataclass(frozen=True)
 class Answers:
-    """Of the requests that ended in a second: p95 in ms, None without any, and `failed` of `requests`."""
+    """Of the requests that ended in a second: median and p95 in ms, None without any, and `failed` of `requests`."""
 
     p95_ms: float | None = None
     failed: int = 0
     requests: int = 0
+    p50_ms: float | None = None
 
 
-def answers_of(snapshot: Snapshot) -> Answers:
-    """What ended in that second, of whatever level."""
+def times_of(snapshot: Snapshot) -> Histogram:
+    """The response times of what ended in that second, of whatever level."""
     from plimsoll.runs.histogram import Histogram
 
     present = {series.metric for series in snapshot.series if series.count}
     metric = next((name for name in RESPONSE_METRICS if name in present), None)
-    times, failed, requests = Histogram(), 0, 0
+    times = Histogram()
     for series in snapshot.series:
         if series.metric == metric:
             times.add_series(series)
-        if series.metric == "http_req_failed":
-            failed += int(series.passes or 0)
-            requests += int(series.total or 0)
-    return Answers(times.percentile(0.95) if times.count else None, failed, requests)
+    return times
+
+
+def answers_of(snapshot: Snapshot, times: Histogram | None = None) -> Answers:
+    """What ended in that second; `times`: its response times, where they are known."""
+    times = times_of(snapshot) if times is None else times
+    judged = [series for series in snapshot.series if series.metric == "http_req_failed"]
+    failed, requests = sum(int(one.passes or 0) for one in judged), sum(int(one.total or 0) for one in judged)
+    if not times.count:
+        return Answers(None, failed, requests)
+    p50_ms, p95_ms = times.percentiles((0.5, 0.95))
+    return Answers(float(p95_ms), failed, requests, float(p50_ms))
 
 
 def p95_words(p95_ms: float | None) -> str:

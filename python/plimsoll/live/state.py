@@ -1,4 +1,4 @@
-"""What the live view shows, as plain data: made anew each second in the run's thread, drawn in another."""
+"""What a live view shows of a load, as plain data: made anew each second, drawn elsewhere."""
 
 from __future__ import annotations
 
@@ -6,6 +6,17 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Sign = Literal["good", "bad", "open", "now", "other"]
+PHASES = {
+    "range": "finding the range",
+    "bracket": "bracketing",
+    "confirm": "confirming",
+    "expected": "expected load",
+    "drain": "draining",
+    "recovery": "recovering",
+    "baseline": "one user alone",
+    "load": "loading",
+}
+HELD = "holding"  # of a level that no search chose
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,100 @@
+"""A socket, and the loop that serves the live page at it."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import secrets
+import socket
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from plimsoll.errors import InputError
+
+if TYPE_CHECKING:
+    from plimsoll.ui.app import LivePage
+
+PORT = 6570
+TRIES = 20  # ports from PORT on, where nobody named one
+LEAST_TOKEN = 16
+LAST_WORDS_S = 0.5  # for the last state to reach viewers
+NEEDED = ("starlette", "uvicorn")  # the extra `ui`
+
+
+def check_installed() -> None:
+    """InputError where the packages that serve a page are missing."""
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        what = (
+            f"the live page needs {' and '.join(missing)}, which {'is' if len(missing) == 1 else 'are'} not installed"
+        )
+        raise InputError(what, "Install them: pip install 'plimsoll-line[ui]'.")
+
+
+def listening_socket(host: str, port: int | None) -> socket.socket:
+    """A socket that listens there; `port` None: PORT, or the next that is free. InputError where it cannot."""
+    tries = range(PORT, PORT + TRIES) if port is None else (port,)
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    for one in tries:
+        found = socket.socket(family, socket.SOCK_STREAM)
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            found.bind((host, one))
+            found.listen(64)
+            return found
+        except OSError as error:
+            found.close()
+            failure = error
+    step = "Choose another with --port, or leave --port out." if port is not None else "Name a free one with --port."
+    raise InputError(f"cannot listen at {host}:{tries[0]}: {failure.strerror or failure}", step)
+
+
+def address_of(found: socket.socket, token: str | None = None) -> str:
+    """The address of the page, as a browser takes it."""
+    host, port = found.getsockname()[:2]
+    shown = {"0.0.0.0": socket.gethostname(), "::": socket.gethostname()}.get(host, host)
+    shown = f"[{shown}]" if ":" in shown else shown
+    return f"http://{shown}:{port}/" + (f"?token={token}" if token else "")
+
+
+def new_token() -> str:
+    """One that nobody guesses."""
+    return secrets.token_urlsafe(24)
+
+
+def token_for(host: str, given: str | None) -> str | None:
+    """The token that a page at that host asks for: the given one, a new one where others reach it, else none."""
+    if given is not None:
+        return given
+    return None if is_loopback(host) else new_token()
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches that address."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
+
+
+async def serve(found: socket.socket, page: LivePage, until: Callable[[], Awaitable[object]]) -> None:
+    """Serve until `until` returns; then viewers get the last state, and are not waited for longer than LAST_WORDS_S."""
+    import uvicorn
+
+    config = uvicorn.Config(
+        page.asgi, log_config=None, access_log=False, lifespan="off", ws="none", http="h11", loop="asyncio",
+        server_header=False, log_level="critical", timeout_graceful_shutdown=1, timeout_keep_alive=5,
+    )  # fmt: skip
+    server = uvicorn.Server(config)
+    serving = asyncio.create_task(server.serve(sockets=[found]))
+    waiting = asyncio.ensure_future(until())
+    await asyncio.wait({serving, waiting}, return_when=asyncio.FIRST_COMPLETED)
+    waiting.cancel()
+    with suppress(asyncio.TimeoutError):
+        await asyncio.wait_for(page.close(), LAST_WORDS_S)
+    await asyncio.sleep(0.05)
+    server.should_exit = True
+    with suppress(asyncio.CancelledError):
+        await asyncio.wait({serving}, timeout=LAST_WORDS_S)

@@ -1,0 +1,104 @@
+// Charts of the live page: uPlot in the colours of the page, which it takes from the style sheet.
+"use strict";
+
+const Charts = (() => {
+  const HEIGHT = 220;
+  const dark = window.matchMedia("(prefers-color-scheme: dark)");
+  const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
+  const short = (value) => {
+    if (value === null || value === undefined || Number.isNaN(value)) return "–";
+    const size = Math.abs(value);
+    const digits = size >= 100 || size === 0 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3;
+    return value.toLocaleString("en", { maximumFractionDigits: digits });
+  };
+  const seconds = (value) => {
+    if (value < 120) return `${short(value)} s`;
+    const whole = Math.round(value);
+    const hours = Math.floor(whole / 3600);
+    const minutes = String(Math.floor((whole % 3600) / 60)).padStart(hours ? 2 : 1, "0");
+    const rest = String(whole % 60).padStart(2, "0");
+    return hours ? `${hours}:${minutes}:${rest}` : `${minutes}:${rest}`;
+  };
+
+  // A line of a chart: `colour` is a variable of the style sheet; dash or points repeat what colour says.
+  const line = ({ label, colour: name, dash, points, unit = "", width = 2 }) => ({
+    label,
+    stroke: () => colour(name),
+    width: points ? 0 : width,
+    dash,
+    spanGaps: false,
+    points: points ? { show: true, size: 9, fill: () => colour(name), stroke: () => colour(name) } : { show: false },
+    value: (plot, value) => (value === null || value === undefined ? "–" : short(value) + unit),
+  });
+  const axis = (format, size) => ({
+    stroke: () => colour("faint"),
+    grid: { stroke: () => colour("line"), width: 1 },
+    ticks: { stroke: () => colour("line"), width: 1, size: 4 },
+    font: "12px system-ui, 'Segoe UI', 'Helvetica Neue', Arial, sans-serif",
+    size,
+    values: (plot, values) => values.map((value) => (value === null ? "" : format(value))),
+  });
+
+  class Chart {
+    // `place` is the element; `marks()` gives places on the x axis where something changed.
+    constructor(place, { x, lines, unit = "", log = false, marks = () => [] }) {
+      Object.assign(this, { place, x, lines, unit, log, marks, data: null, plot: null });
+      new ResizeObserver(() => this.fit()).observe(place);
+      dark.addEventListener("change", () => this.plot && this.plot.redraw());
+    }
+    fit() {
+      const width = this.place.clientWidth;
+      if (this.plot && width && width !== this.plot.width) this.plot.setSize({ width, height: HEIGHT });
+    }
+    make(data) {
+      const legend = (plot) => plot.setLegend({ idx: plot.data[0].length - 1 });
+      this.plot = new window.uPlot(
+        {
+          width: Math.max(200, this.place.clientWidth),
+          height: HEIGHT,
+          padding: [10, 12, 0, 0],
+          scales: { x: { time: false, range: this.x.range }, y: { distr: this.log ? 3 : 1, range: this.log ? undefined : (plot, low, high) => [0, high > 0 ? high * 1.08 : 1] } },
+          axes: [axis(this.x.format, 30), axis((value) => short(value) + this.unit, 62)],
+          series: [{ label: this.x.label, value: (plot, value) => (value === null || value === undefined ? "–" : this.x.format(value)) }, ...this.lines.map(line)],
+          cursor: { y: false, drag: { x: false, y: false } },
+          legend: { live: true },
+          hooks: {
+            ready: [legend],
+            setData: [(plot) => plot.cursor.idx === null || plot.cursor.left < 0 ? legend(plot) : undefined],
+            setCursor: [(plot) => plot.cursor.left < 0 && legend(plot)],
+            drawClear: [(plot) => this.drawMarks(plot)],
+          },
+        },
+        data,
+        this.place,
+      );
+      const canvas = this.place.querySelector("canvas");
+      canvas.setAttribute("role", "img");
+      canvas.setAttribute("aria-label", this.place.closest("figure").getAttribute("aria-label"));
+    }
+    drawMarks(plot) {
+      const { ctx, bbox } = plot;
+      ctx.save();
+      ctx.strokeStyle = colour("faint");
+      ctx.globalAlpha = 0.55;
+      ctx.lineWidth = 1;
+      ctx.setLineDash([2, 4]);
+      for (const at of this.marks()) {
+        const left = Math.round(plot.valToPos(at, "x", true)) + 0.5;
+        if (left < bbox.left || left > bbox.left + bbox.width) continue;
+        ctx.beginPath();
+        ctx.moveTo(left, bbox.top);
+        ctx.lineTo(left, bbox.top + bbox.height);
+        ctx.stroke();
+      }
+      ctx.restore();
+    }
+    show(data) {
+      this.data = data;
+      if (!data[0].length) return;
+      if (this.plot) this.plot.setData(data);
+      else this.make(data);
+    }
+  }
+  return { Chart, short, seconds };
+})();

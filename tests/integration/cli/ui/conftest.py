@@ -1,0 +1,134 @@
+"""A browser, a target, and the live page of a run or of a folder."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tarfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from command_line import Cli
+from page_in_chromium import MISSING, PROGRAMS
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+AXE = "axe-core@4.14.1"
+KEPT = Path(__file__).parents[4] / "target" / "axe-core"
+SCRIPT = """import http from 'k6/http';
+export const options = {
+  scenarios: { home: {
+    executor: 'constant-arrival-rate', rate: 20, timeUnit: '1s', duration: __ENV.LASTS, preAllocatedVUs: 20 } },
+  thresholds: { http_req_duration: ['p(95)<2000'] },
+};
+export default function () { http.get(__ENV.BASE_URL); }
+"""
+
+
+@dataclass
+class Watched:
+    """A page, and what it did that it must not: errors on the console, requests to elsewhere."""
+
+    page: Page
+    origin: str
+    wrong: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.page.on(
+            "console", lambda said: self.wrong.append(said.text) if said.type in ("error", "warning") else None
+        )
+        self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
+        self.page.on("request", lambda asked: self._look(asked.url))
+
+    def _look(self, url: str) -> None:
+        if not url.startswith((self.origin, "data:")):
+            self.wrong.append(f"a request to {url}")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    program = next((found for name in PROGRAMS if (found := shutil.which(name))), None)
+    if program is None:
+        pytest.fail(MISSING)
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"])
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def open_page(browser: Browser) -> Iterator[Callable[..., Watched]]:
+    """Opens an address as a new visitor: `open_page(url, width=390, dark=True)`."""
+    contexts: list[BrowserContext] = []
+
+    def visit(url: str, width: int = 1440, dark: bool = False) -> Watched:
+        theme = "dark" if dark else "light"
+        contexts.append(browser.new_context(viewport={"width": width, "height": 900}, color_scheme=theme))
+        page = contexts[-1].new_page()
+        page.set_default_timeout(20_000)
+        watched = Watched(page, "/".join(url.split("/")[:3]))
+        page.goto(url)
+        return watched
+
+    yield visit
+    for context in contexts:
+        context.close()
+
+
+@dataclass
+class Live:
+    """A verb that goes on with its page."""
+
+    process: subprocess.Popen[str]
+    url: str
+    said: list[str]
+
+    @property
+    def origin(self) -> str:
+        return "/".join(self.url.split("/")[:3])
+
+    def wait(self, within_s: float = 60.0) -> int:
+        """Its exit code; what it says is read meanwhile."""
+        assert self.process.stderr is not None
+        self.said += self.process.communicate(timeout=within_s)[1].splitlines()
+        return self.process.returncode
+
+
+@pytest.fixture
+def begin(cli: Cli) -> Callable[..., Live]:
+    """Begins a verb with --ui, or `plimsoll ui`, and reads the address that it prints."""
+    cli.write(script_js=SCRIPT)
+
+    def run(*arguments: object) -> Live:
+        process = cli.begin(*arguments)
+        assert process.stderr is not None
+        said = []
+        deadline_s = time.monotonic() + 30
+        while time.monotonic() < deadline_s:
+            line = process.stderr.readline()
+            said.append(line.rstrip("\n"))
+            found = re.search(r"http://\S+", line) if "page:" in line or "The runs in" in line else None
+            if found:
+                return Live(process, found[0], said)
+            if not line and process.poll() is not None:
+                break
+        pytest.fail("\n".join(["no address was printed:", *said]))
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    """axe-core's script, which npm brings once."""
+    script = KEPT / "package" / "axe.min.js"
+    if not script.exists():
+        KEPT.mkdir(parents=True, exist_ok=True)
+        made = subprocess.run(["npm", "pack", "--silent", AXE], cwd=KEPT, capture_output=True, text=True, check=False)
+        if made.returncode:
+            pytest.fail(f"npm did not bring {AXE}: {made.stderr[-500:]}")
+        with tarfile.open(KEPT / made.stdout.split()[-1]) as archive:
+            archive.extract("package/axe.min.js", KEPT, filter="data")
+    return script.read_text(encoding="utf-8")
