@@ -43,6 +43,7 @@ SECONDS_TABLE, SERIES_TABLE, RESOURCES_TABLE = "seconds.parquet", "series.parque
 LOGS = "logs"
 RESERVE = ".reserve"
 _CHUNK_BYTES = 65_536
+_LOCK_TRIES, _LOCK_AGAIN_S = 20, 0.005
 FRACTIONS_PER_SECOND = 65_536
 
 _RUN_NAME = re.compile(r"^\d{8}-\d{6}-.+-[0-9a-f]{4}$")
@@ -232,7 +233,7 @@ class LineFile:
             self._handle = os.open(path, flags, PRIVATE)
         except OSError as error:
             raise run_error("open", path, error) from error
-        try_lock(self._handle)
+        _lock_for_writing(self._handle)
         self._end = self._begun = os.fstat(self._handle).st_size
 
     @property
@@ -290,6 +291,15 @@ class LineFile:
         if self._handle >= 0:
             os.close(self._handle)
             self._handle = -1
+
+
+def _lock_for_writing(handle: int) -> None:
+    """Take the lock of a file that is written from now on. Who looks just then whether it is being written
+    (`is_being_written`) holds it for an instant, and must not take it from the writer for good."""
+    for _ in range(_LOCK_TRIES):
+        if try_lock(handle):
+            return
+        time.sleep(_LOCK_AGAIN_S)
 
 
 def try_lock(handle: int, *, shared: bool = False) -> bool:

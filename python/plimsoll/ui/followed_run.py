@@ -24,6 +24,7 @@ from plimsoll.runs.kept.labels import NOTES
 from plimsoll.runs.metric_names import RESPONSE_METRICS
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.ui.course import Course
+from plimsoll.ui.limits import Limits, declared_of
 from plimsoll.ui.steps import Steps
 from plimsoll.words import count_words, counted_words, number, time_words
 
@@ -54,7 +55,11 @@ class FollowedRun:
         self._last: Snapshot | None = None
         self._failed = self._requests = self._done = self._seconds = self._trials_done = 0
         self._times = Histogram()
-        self._cores: dict[str, float] = {}
+        self._cores: dict[float, dict[str, float]] = {}  # of each process, by seconds that are still to come
+        self._last_cores: float | None = None
+        self._limits = Limits()
+        self._planned_s: float | None = None
+        self._levels: list[float] = []  # seconds at which the next levels begin
         self.course = Course()
         self.notes: list[dict[str, Any]] = []
         self._control: Mapping[str, Any] = {}
@@ -108,6 +113,10 @@ class FollowedRun:
         self._times.add(times)
         answers = self._answers = answers_of(snapshot, times)
         self._last = snapshot
+        while self._levels and self._levels[0] < snapshot.second + 0.5:
+            del self._levels[0]
+            self._limits.begin_level()
+        self._limits.take(snapshot)
         self._health = self._generator.health(snapshot, answers.p95_ms)
         self._failed += answers.failed
         self._requests += answers.requests
@@ -124,7 +133,7 @@ class FollowedRun:
                 "level": float(snapshot.level),
                 "p50": answers.p50_ms,
                 "p95": answers.p95_ms,
-                "target": max(self._cores.values(), default=None),
+                "target": self._cores_at(snapshot.second),
                 "generator": float(told["cpu_s"]) / threads if told.get("cpu_s") is not None else None,
             }
         )
@@ -133,13 +142,25 @@ class FollowedRun:
         self._resources.add([row])
         source, values = str(row.get("source")), row.get("values")
         if source.startswith("process:") and isinstance(values, Mapping):
-            cores = plausible(values.get("cpu_cores_used"))
-            if cores is not None:
-                self._cores[source] = cores
+            cores, second = plausible(values.get("cpu_cores_used")), plausible(row.get("second"))
+            if cores is not None and second is not None:
+                self._cores.setdefault(second, {})[source] = cores
+
+    def _cores_at(self, second: int) -> float | None:
+        """What the busiest process took then; what was told last, where nothing is told of that second yet."""
+        for told in sorted(one for one in self._cores if one <= second):
+            self._last_cores = max(self._cores.pop(told).values())
+        return self._last_cores
 
     def _take_event(self, event: Mapping[str, Any]) -> None:
         kind = str(event.get("kind"))
         self.steps.take(event)
+        if kind in ("judgement", "declared"):
+            objectives, planned_s = declared_of(event)
+            self._limits.declare(objectives)
+            self._planned_s = planned_s if planned_s is not None else self._planned_s
+        if kind == "step_started":
+            self._levels.append(plausible(event.get("second")) or 0.0)
         if kind == "control":
             self._control = event
         if kind in _TOLD:
@@ -182,6 +203,7 @@ class FollowedRun:
             "tiles": self._tiles(answers),
             "failing": bool(answers.failed),
             "bracket": self.steps.bracket(),
+            "limits": self._limits.rows(),
             "target": list(self._resources.words()),
             "generator": {"words": self._health.words, "well": self._health.is_well},
             "quiet": self._quiet(),
@@ -238,7 +260,7 @@ class FollowedRun:
         ]
 
     def _left(self, second: float) -> str | None:
-        whole_s = plausible(self._manifest.get("planned_s"))
+        whole_s = plausible(self._manifest.get("planned_s")) or self._planned_s
         if whole_s is None or self.state != "running":
             return None
         return time_words(max(0.0, whole_s - second))

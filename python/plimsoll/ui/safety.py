@@ -2,6 +2,7 @@
 
 - `Host` must be an address or a name of this machine: a name that somebody else made to lead here (DNS rebinding) is
   refused.
+- Without a token only the user who started it is answered (peers.py).
 - With a token, the first visit brings it in the address; from then on a cookie has it, which no script can read.
 - What changes anything must come from a page of ours: same origin, and the page's own secret (CSRF, in app.py).
 - Every answer says what a page may load: nothing from elsewhere.
@@ -20,6 +21,9 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from plimsoll.ui.peers import is_turned_away
+
+_OTHERS = "This page is another user's, who can open it to you with a token: plimsoll ui --token.\n"
 _HARMLESS = frozenset(("GET", "HEAD"))
 _STATIC = "/static/"  # the look alone, which the page that asks for the token needs
 PAGE_POLICY = (
@@ -74,7 +78,9 @@ class Safety:
         is_harmless = scope["method"] in _HARMLESS
         if not is_harmless and not self._is_same_origin(headers, host):
             return PlainTextResponse("This came from another page, so nothing was done.\n", 403)
-        if self._token is None or scope["path"].startswith(_STATIC):
+        if self._token is None:
+            return PlainTextResponse(_OTHERS, 403) if is_turned_away(scope["client"], scope["server"]) else None
+        if scope["path"].startswith(_STATIC):
             return None
         given = _token_of(scope)
         if given is not None and is_harmless:

@@ -26,7 +26,7 @@ _PHASE_OF = {
 _JUDGED = ("hold", "confirm")
 _CHARTED = ("probe", "hold", "confirm", "expected")
 _STARTED, _ENDED, _AMENDED = ("_started", "_ended", "_amended")
-_WHY_NONE = "no new work until what was begun has ended"
+_WHY_NONE = "No new work until what was begun has ended"
 
 
 class Steps:
@@ -64,12 +64,13 @@ class Steps:
         if self._held is None:
             if not self._ended:
                 return None
-            name = self._named(level) if level else "no load"
-            return {"phase": PHASES["drain"] if self.is_search else HELD, "name": name, "why": _WHY_NONE}
+            if level:
+                return {"phase": "choosing what is next", "name": self._named(level), "why": ""}
+            return {"phase": PHASES["drain"], "name": "no load", "why": _WHY_NONE}
         kind = str(self._held.get("step_kind"))
         is_long = not self.is_search and kind in ("hold", "expected")
         phase = HELD if is_long else PHASES.get(_PHASE_OF.get(kind, ""), kind)
-        return {"phase": phase, "name": self._named(self._held["level"]), "why": str(self._held.get("why") or "")}
+        return {"phase": phase, "name": self._named(self._held["level"]), "why": _why(self._held)}
 
     def bracket(self) -> dict[str, Any] | None:
         """The bounds of a search that are known by now, as shares of a bar too; None before the first."""
@@ -109,6 +110,10 @@ class Steps:
 
     def _named(self, level: float) -> str:
         return f"{number(level)} {self._unit}"
+
+
+def _why(step: Event) -> str:
+    return f"Why this level: {step['why']}" if step.get("why") else ""
 
 
 def _ms(value: float | None) -> str:

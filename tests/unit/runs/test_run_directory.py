@@ -23,7 +23,7 @@ from writing_process import one_second
 
 from plimsoll.errors import RunDirectoryError
 from plimsoll.runs import RunFacts, RunReader, RunWriter, latest, list_runs
-from plimsoll.runs.directory import LineFile, json_text
+from plimsoll.runs.directory import LineFile, is_being_written, json_text, try_lock
 from plimsoll.runs.format.lines import unpacked
 from plimsoll.runs.format.tables import write_tables
 from plimsoll.study import Redactor
@@ -348,3 +348,16 @@ def test_open_files_are_closed_after_a_run(tmp_path):
     for _ in range(5):
         write_run(tmp_path, seconds=2).finish()
     assert psutil.Process().num_fds() <= before + 1
+
+
+def test_who_looks_at_the_first_instant_does_not_take_the_lock_from_the_writer(tmp_path: Path) -> None:
+    """Whoever asks whether a file is being written holds its lock for an instant."""
+    path = tmp_path / "lines.jsonl"
+    path.touch()
+    looking = os.open(path, os.O_RDONLY)
+    assert try_lock(looking, shared=True)
+    threading.Timer(0.02, os.close, [looking]).start()
+    writer = LineFile(path)
+    assert is_being_written(path)
+    writer.close()
+    assert not is_being_written(path)

@@ -88,7 +88,7 @@ def test_steps_tell_phase_reason_rows_and_bracket(tmp_path: Path) -> None:
         run = FollowedRun(writer.path)
         run.look_to_end()
         now = run.now()
-        assert (now["phase"], now["name"], now["why"]) == ("bracketing", "300 users", "half way")
+        assert (now["phase"], now["name"], now["why"]) == ("bracketing", "300 users", "Why this level: half way")
         assert (
             now["bracket"]["good"] == "carried up to 200 users"
             and now["bracket"]["bad"] == "not carried from 400 users"

@@ -75,6 +75,7 @@ def _run_script(flags: Mapping[str, Any], told: Settings) -> int:
         script_caps,
         unmade_iterations,
     )
+    from plimsoll.cli.run.declared import tell_declared
     from plimsoll.cli.run.ending import note_of, settled_end
     from plimsoll.cli.run.files import check_written_files
     from plimsoll.cli.run.live_control import RunControl
@@ -111,6 +112,8 @@ def _run_script(flags: Mapping[str, Any], told: Settings) -> int:
             if writer.warning:
                 print(f"warning: {writer.warning}", file=sys.stderr)
             _say_policy(engine, quiet)
+            if flags["ui"]:
+                tell_declared(config, engine, writer)
             control = RunControl(engine, writer, config)
 
             def ended_early() -> bool:

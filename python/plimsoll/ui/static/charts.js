@@ -39,10 +39,16 @@ const Charts = (() => {
     values: (plot, values) => values.map((value) => (value === null ? "" : format(value))),
   });
 
+  function isWide(series) {
+    const values = series.flat().filter((value) => value > 0).sort((a, b) => a - b);
+    return values.length > 3 && values[values.length - 1] > 20 * values[Math.floor(values.length / 4)];
+  }
+
   class Chart {
-    // `place` is the element; `marks()` gives places on the x axis where something changed.
-    constructor(place, { x, lines, unit = "", log = false, marks = () => [] }) {
-      Object.assign(this, { place, x, lines, unit, log, marks, data: null, plot: null });
+    // `place` is the element; `marks()` and `noted()` give places on the x axis; `spread`: of times, which may be
+    // a thousand times longer than others.
+    constructor(place, { x, lines, unit = "", spread = false, marks = () => [], noted = () => [] }) {
+      Object.assign(this, { place, x, lines, unit, spread, marks, noted, log: false, plot: null });
       new ResizeObserver(() => this.fit()).observe(place);
       dark.addEventListener("change", () => this.plot && this.plot.redraw());
     }
@@ -66,7 +72,7 @@ const Charts = (() => {
             ready: [legend],
             setData: [(plot) => plot.cursor.idx === null || plot.cursor.left < 0 ? legend(plot) : undefined],
             setCursor: [(plot) => plot.cursor.left < 0 && legend(plot)],
-            drawClear: [(plot) => this.drawMarks(plot)],
+            draw: [(plot) => this.drawMarks(plot)],
           },
         },
         data,
@@ -75,27 +81,43 @@ const Charts = (() => {
       const canvas = this.place.querySelector("canvas");
       canvas.setAttribute("role", "img");
       canvas.setAttribute("aria-label", this.place.closest("figure").getAttribute("aria-label"));
+      this.lines.forEach((one, at) => one.silent && this.place.querySelectorAll(".u-legend tr")[at + 1].classList.add("silent"));
     }
+    // A dotted line where the level changed, a flag where somebody made a note.
     drawMarks(plot) {
       const { ctx, bbox } = plot;
-      ctx.save();
-      ctx.strokeStyle = colour("faint");
-      ctx.globalAlpha = 0.55;
-      ctx.lineWidth = 1;
-      ctx.setLineDash([2, 4]);
-      for (const at of this.marks()) {
-        const left = Math.round(plot.valToPos(at, "x", true)) + 0.5;
-        if (left < bbox.left || left > bbox.left + bbox.width) continue;
+      const inside = (places) => places
+        .map((at) => Math.round(plot.valToPos(at, "x", true)) + 0.5)
+        .filter((left) => left >= bbox.left && left <= bbox.left + bbox.width);
+      const line = (left) => {
         ctx.beginPath();
         ctx.moveTo(left, bbox.top);
         ctx.lineTo(left, bbox.top + bbox.height);
         ctx.stroke();
+      };
+      ctx.save();
+      ctx.lineWidth = 1;
+      ctx.strokeStyle = colour("faint");
+      ctx.setLineDash([2, 4]);
+      inside(this.marks()).forEach(line);
+      ctx.setLineDash([]);
+      ctx.strokeStyle = ctx.fillStyle = colour("expected");
+      for (const left of inside(this.noted())) {
+        line(left);
+        ctx.fillRect(left, bbox.top, 9, 7);
       }
       ctx.restore();
     }
-    show(data) {
-      this.data = data;
-      if (!data[0].length) return;
+    show(given) {
+      if (!given[0].length) return;
+      // Of an overload all else would be a flat line: then the scale is logarithmic, and has no zero.
+      const log = this.spread && isWide(given.slice(1));
+      const data = log ? [given[0], ...given.slice(1).map((values) => values.map((value) => (value > 0 ? value : null)))] : given;
+      if (this.plot && log !== this.log) {
+        this.plot.destroy();
+        this.plot = null;
+      }
+      this.log = log;
       if (this.plot) this.plot.setData(data);
       else this.make(data);
     }

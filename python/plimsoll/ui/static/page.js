@@ -63,23 +63,27 @@
     }
     return found;
   };
+  const noted = () => notes.filter((note) => note.kind === "note" && note.second !== null).map((note) => note.second);
   const chart = (key, options) => get(`plot-${key}`) && new Charts.Chart(get(`plot-${key}`), options);
   const rate = chart("rate", {
-    x: time, marks: changes,
+    x: time, marks: changes, noted,
     lines: [{ label: "done/s", colour: "accent" }, { label: "planned/s", colour: "faint", dash: [6, 3], width: 1.5 }, { label: "failed/s", colour: "bad", dash: [2, 2] }],
   });
   const times = chart("times", {
-    x: time, unit: " ms", marks: changes,
+    x: time, unit: " ms", marks: changes, noted, spread: true,
     lines: [{ label: "p95", colour: "accent", unit: " ms" }, { label: "median", colour: "expected", dash: [6, 3], unit: " ms" }],
   });
   const busy = chart("busy", {
-    x: time, marks: changes,
+    x: time, marks: changes, noted,
     lines: [{ label: "target, cores", colour: "accent" }, { label: "generator, share of a core", colour: "expected", dash: [6, 3] }],
   });
-  const signs = [["good", "carried"], ["bad", "not carried"], ["between", "not decided"], ["accent", "held now"]];
-  const byLevel = () => ({ x: { label: "Level", format: Charts.short, range: (plot, low, high) => [0, (high || 1) * 1.05] }, lines: signs.map(([colour, label]) => ({ label, colour, points: true })) });
+  const signs = [["good", "carried"], ["bad", "not carried"], ["between", "not decided"], ["faint", "probe"]];
+  const byLevel = () => ({
+    x: { label: "Level", format: Charts.short, range: (plot, low, high) => [0, (high || 1) * 1.05] },
+    lines: [{ label: "all", colour: "line", width: 1.5, silent: true }, ...signs.map(([colour, label]) => ({ label, colour, points: true }))],
+  });
   const levelRate = chart("levels-rate", byLevel());
-  const levelTimes = chart("levels-times", { ...byLevel(), unit: " ms" });
+  const levelTimes = chart("levels-times", { ...byLevel(), unit: " ms", spread: true });
 
   function showCourse() {
     const { second, done, planned, failed, p50, p95, target, generator } = course.columns;
@@ -105,8 +109,8 @@
       return line;
     }));
     if (!isShown) return;
-    const kinds = ["good", "bad", "open", "now"];
-    const of = (value) => kinds.map((kind) => rows.map((row) => ((row.sign === "other" ? "open" : row.sign) === kind ? value(row) : null)));
+    const kinds = ["good", "bad", "open", "other"];
+    const of = (value) => [rows.map(value), ...kinds.map((kind) => rows.map((row) => (row.sign === kind ? value(row) : null)))];
     const levels = rows.map((row) => row.level);
     levelRate.show([levels, ...of((row) => row.done_per_s)]);
     levelTimes.show([levels, ...of((row) => row.p95_ms)]);
@@ -127,7 +131,7 @@
   function showNow(now) {
     put("phase", now.phase);
     put("held", now.name);
-    put("why", now.why ? `Why this level: ${now.why}` : "");
+    put("why", now.why);
     put("clock", [now.second, now.left && `${now.left} left`, now.quiet].filter(Boolean).join(" · "));
     const tiles = get("tiles");
     const text = JSON.stringify([now.tiles, now.failing]);
@@ -142,6 +146,14 @@
       }));
     }
     showBracket(now.bracket);
+    get("limits").hidden = !now.limits.length;
+    get("limits-rows").replaceChildren(...now.limits.map((limit) => {
+      const line = made("tr", limit.key);
+      const subject = made("th", "", limit.subject);
+      subject.scope = "row";
+      line.append(subject, made("td", "words", limit.limit), made("td", "value", limit.value));
+      return line;
+    }));
     if (now.target.length) get("target").replaceChildren(...now.target.map((line) => made("li", "", line)));
     if (now.generator.words) {
       put("generator", now.generator.well ? now.generator.words : `${now.generator.words}: it may limit this load`);
