@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name '*.js' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: setup build demo test lint lint-rust compiled-tests fmt accuracy bench bench-scale bench-analysis bench-import bench-postgresql bench-index-advice bench-hardware compare-k6 fuzz experiments weaknesses known-capacity planted gauntlet knocks soak studies studies-beside docs lock audit notices notices-javascript miri wheel-smoke postgresql mariadb jdk chromium clean
+.PHONY: setup build demo test lint lint-rust compiled-tests fmt accuracy bench bench-scale bench-ui bench-analysis bench-import bench-postgresql bench-index-advice bench-hardware compare-k6 fuzz experiments weaknesses known-capacity planted gauntlet knocks soak studies studies-beside docs lock audit notices notices-javascript uplot miri wheel-smoke postgresql mariadb jdk chromium clean
 
 setup: $(VENV)/.ready
 build: $(VENV)/.built
@@ -62,11 +62,12 @@ mariadb:
 	  if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq mariadb-server >/dev/null; \
 	  else echo "MariaDB is missing, which tests need (Debian: sudo apt-get install mariadb-server)"; exit 2; fi; }
 
-# And a browser without a window, which lays reports out in narrow windows. Without it those tests are skipped.
+# And a browser without a window, which lays reports out in narrow windows and looks at the live page. Without it tests
+# of reports are skipped, and those of the live page fail.
 chromium:
 	@command -v chromium-headless-shell >/dev/null || command -v chromium >/dev/null || command -v google-chrome >/dev/null || { \
 	  if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium-headless-shell >/dev/null; \
-	  else echo "Chromium is missing, so tests of narrow windows are skipped (Debian: sudo apt-get install chromium-headless-shell)"; fi; }
+	  else echo "Chromium is missing, so tests of narrow windows are skipped and those of the live page fail (Debian: sudo apt-get install chromium-headless-shell)"; fi; }
 
 # And a Java virtual machine.
 jdk:
@@ -125,6 +126,9 @@ bench-index-advice: build postgresql
 
 bench-hardware: build
 	$(BIN)/python benches/more_hardware.py
+
+bench-ui: build
+	$(BIN)/python benches/live_page_cost.py
 
 bench-scale: build
 	$(BIN)/python benches/scale.py
@@ -205,6 +209,11 @@ notices: setup
 # The part of it that is about the charts' JavaScript, by npm: for a new release of vl-convert-python, with what that bundles.
 notices-javascript: setup
 	$(BIN)/python supply/javascript_notices.py
+	$(BIN)/python supply/notices.py
+
+# uPlot, which draws the live page's charts, from npm and by its checksum: for a new version.
+uplot: setup
+	$(BIN)/python supply/uplot.py
 	$(BIN)/python supply/notices.py
 
 # Undefined behaviour, looked for by Miri in the unsafe code that calls neither QuickJS nor the kernel: the list of jobs that

@@ -4,7 +4,8 @@
 
 Crates: the licence files of their sources, those of C code that they bring along (QuickJS, mimalloc, Zstandard)
 among them. A crate without such a file gets the standard text of its licence with its authors. Texts that several
-share stand once. JavaScript of the reports: report/javascript-notices.txt (`make notices-javascript`). Python
+share stand once. JavaScript of the reports: report/javascript-notices.txt (`make notices-javascript`); of the live
+page: ui/static/ (`make uplot`). Python
 packages are not in the wheel; each has its own notices where it is installed.
 """
 
@@ -16,6 +17,7 @@ from linked_crates import ROOT, Crate, linked_crates
 
 NOTICES = ROOT / "THIRD-PARTY-NOTICES.txt"
 JAVASCRIPT = ROOT / "python" / "plimsoll" / "report" / "javascript-notices.txt"
+UPLOT = ROOT / "python" / "plimsoll" / "ui" / "static" / "uPlot.LICENSE.txt"
 STANDARD = Path(__file__).with_name("licences")
 RULE = "\n" + "-" * 100 + "\n"
 NAMES = ("LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NOTICE", "UNLICENSE")
@@ -25,7 +27,7 @@ NOT_COMPILED = ("assets", "vendor/wasi-libc", "tests", "examples", "benches", "f
 HEAD = """Plimsoll contains the software below. Its own licence is in the file LICENSE.
 
 1. Crates that are compiled into the native module, with the C libraries that they bring along (QuickJS among them)
-2. JavaScript that is in each report
+2. JavaScript that is in each report, and in the live page
 3. The texts of the licences of part 1
 
 Where a licence may be chosen and MIT is one of them, MIT is taken.
@@ -34,8 +36,14 @@ Where a licence may be chosen and MIT is one of them, MIT is taken.
 
 def main() -> None:
     crates = linked_crates()
-    NOTICES.write_text(notices(crates, JAVASCRIPT.read_text(encoding="utf-8")), encoding="utf-8")
+    NOTICES.write_text(notices(crates, javascript()), encoding="utf-8")
     print(f"{NOTICES.name}: {len(crates)} crates")
+
+
+def javascript() -> str:
+    """Whose JavaScript is in pages: vl-convert's packages in reports, uPlot in the live page."""
+    reports, uplot = (path.read_text(encoding="utf-8").strip() for path in (JAVASCRIPT, UPLOT))
+    return f"{reports}\n\n----\nThe charts of the live page are drawn by uPlot: MIT\n\n{uplot}"
 
 
 def notices(crates: list[Crate], javascript: str) -> str:
@@ -52,7 +60,7 @@ def notices(crates: list[Crate], javascript: str) -> str:
                 texts.append(f"[{numbers[words]}]\n\n{text}")
             places.append(f"{name} [{numbers[words]}]")
         lines.append(f"{crate.name} {crate.version}: {crate.licence}; {', '.join(sorted(places))}")
-    parts = {"CRATES": "\n".join(lines), "JAVASCRIPT OF THE REPORTS": javascript.strip(), "TEXTS": RULE.join(texts)}
+    parts = {"CRATES": "\n".join(lines), "JAVASCRIPT OF THE PAGES": javascript.strip(), "TEXTS": RULE.join(texts)}
     titled = [f"{number}. {title}\n\n{text}\n" for number, (title, text) in enumerate(parts.items(), 1)]
     return RULE.join([HEAD, *titled])
 

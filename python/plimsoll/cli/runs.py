@@ -14,7 +14,7 @@ from plimsoll.cli.flags.quantities import duration
 from plimsoll.cli.flags.shared import Details, Runs
 from plimsoll.plain_text import plain
 from plimsoll.study.bounds import MOST_AGE_S
-from plimsoll.words import size_words, time_words
+from plimsoll.words import joined, size_words, time_words
 
 if TYPE_CHECKING:
     from plimsoll.runs.kept.catalogue import StoredRun
@@ -23,7 +23,7 @@ ANSWER_WIDTH = 60
 MUCH_BYTES = 1_000_000  # a tenth of what an hour of load takes
 app = typer.Typer(
     name="runs",
-    help="List, show, search, delete, prune, export and import runs.",
+    help="List, show, search, tag, delete, prune, export and import runs.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
@@ -91,7 +91,9 @@ def show(
 
 @app.command()
 def search(
-    words: Annotated[list[str], typer.Argument(help="words that a run's name, script, target, answers or notes have")],
+    words: Annotated[
+        list[str], typer.Argument(help="words that a run's name, tags, script, target, answers or notes have")
+    ],
     runs: Runs = Path("runs"),
     as_json: AsJson = False,
 ) -> None:
@@ -183,6 +185,33 @@ def keep(
 
 
 @app.command()
+def tag(
+    run: Run,
+    tags: Annotated[list[str] | None, typer.Argument(help="its tags from now on; none: it has none any more")] = None,
+    add: Annotated[bool, typer.Option("--add", help="beside those that it has")] = False,
+    runs: Runs = Path("runs"),
+) -> None:
+    """Set the tags of a run, which search and the live page show."""
+    from plimsoll.verbs.stored import find_run, tag_run
+
+    found = find_run(run, runs)
+    told = tag_run(found.path, [*(found.tags if add else ()), *(tags or ())])
+    print(f"{plain(found.path.name)} has {f'the tags {joined(told)}' if told else 'no tags'}")
+
+
+@app.command()
+def note(
+    run: Run, text: Annotated[str, typer.Argument(help="one sentence or more")], runs: Runs = Path("runs")
+) -> None:
+    """Add a note to a run; to one that goes on, with the second of its load."""
+    from plimsoll.verbs.stored import find_run, note_run
+
+    path = find_run(run, runs).path
+    note_run(path, text)
+    print(f"noted in {plain(path.name)}")
+
+
+@app.command()
 def export(
     run: Run,
     output: Annotated[
@@ -214,7 +243,7 @@ def _shown(run: StoredRun, details: bool) -> list[str]:
     from plimsoll.runs.kept.catalogue import size_of
 
     state = f"  {_when(run)}{_lasted(run)}  {_state(run)}{'  kept' if run.kept else ''}"
-    lines = [plain(run.path), *wrapped(f"{run.experiment}  {run.about}", "  "), state, ""]
+    lines = [plain(run.path), *wrapped(f"{run.experiment}  {run.about}", "  "), state, *_labels(run), ""]
     if run.experiment != "study" and run.status != "damaged":
         answers = _answers(run, details, MOST_LINES - len(lines) - 2)
         lines += [*answers.splitlines(), ""] if answers else []
@@ -225,6 +254,16 @@ def _shown(run: StoredRun, details: bool) -> list[str]:
     if details or len(lines) + len(files) <= MOST_LINES:
         return lines + files
     return [*lines, f"{len(files):,} files, {size_words(run.size_bytes)}."]
+
+
+def _labels(run: StoredRun) -> list[str]:
+    """Its tags, and its notes with their times."""
+    from plimsoll.report.text import wrapped
+    from plimsoll.runs.kept.labels import notes_of, when_words
+
+    tags = [f"  Tags: {plain(joined(run.tags))}"] if run.tags else []
+    notes = [f"{when_words(one)}: {plain(one['text'])}" for one in notes_of(run.path)]
+    return [*tags, *(line for one in notes for line in wrapped(one, "  "))]
 
 
 def _answers(run: StoredRun, details: bool, most_lines: int) -> str:
@@ -292,7 +331,7 @@ def _print_lines(lines: Iterable[str]) -> int:
 def _line(run: StoredRun) -> str:
     """Two lines: facts, then the answer."""
 
-    mark = "  kept" if run.kept else ""
+    mark = f"{'  kept' if run.kept else ''}{''.join(f'  [{tag}]' for tag in run.tags)}"
     facts = f"{_when(run)}  {run.experiment:<9}  {size_words(run.size_bytes):>9}  {_state(run)}{mark}"
     about = " – ".join(text for text in (run.about, _shortened(run.answer)) if text)
     return "\n      ".join(plain(text) for text in (f"{facts}  {run.path.name}", about) if text)

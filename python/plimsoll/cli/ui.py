@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -32,7 +33,7 @@ def ui(
     import asyncio
 
     from plimsoll.errors import InputError
-    from plimsoll.ui.server import LEAST_TOKEN, address_of, check_installed, listening_socket, serve, token_for
+    from plimsoll.ui.server import LEAST_TOKEN, LOWER, address_of, check_installed, listening_socket, serve, token_for
 
     check_installed()
     if token is not None and len(token) < LEAST_TOKEN:
@@ -41,6 +42,7 @@ def ui(
         raise InputError(f"{folder} is no folder", "Give a folder of run directories, as runs.")
     from plimsoll.ui.app import LivePage
 
+    os.nice(LOWER)
     token = token_for(host, token)
     listening = listening_socket(host, port)
     page = LivePage(folder, host, listening.getsockname()[1], token)

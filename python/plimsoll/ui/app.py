@@ -112,8 +112,11 @@ class LivePage:
     async def _events(self, request: Request) -> Response:
         _, path = self._found(request)
         audience = self._audiences.get(path)
-        if audience is None or audience.is_closed or audience.ended is not None:
-            audience = self._audiences[path] = Audience(path, ending_of)
+        if audience is None or audience.is_over:
+            following = self.owner.newest if self.owner is not None and self.owner.owns(path) else None
+            for seen in [seen for seen, one in self._audiences.items() if one.is_over]:
+                del self._audiences[seen]
+            audience = self._audiences[path] = Audience(path, ending_of, following)
         if self._is_closing or sum(one.viewers for one in self._audiences.values()) >= MOST_VIEWERS:
             raise Refused("Too many pages look at this already.", 503)
         return StreamingResponse(audience.messages(), media_type="text/event-stream")

@@ -16,21 +16,26 @@ from typing import Any
 from plimsoll.ui.followed_run import FollowedRun
 
 EVERY_S = 1.0
+LOOK_AGAIN_S = 0.5
 LAST_LOOKS, LAST_LOOK_S = 3, 0.1
 KEPT_S = 60.0  # a run that nobody looks at any more, should somebody reload
 Ending = Callable[[Path], dict[str, Any]]
 
 
 class Audience:
-    """The viewers of one run. `ending` says how it ended."""
+    """The viewers of one run. `ending` says how it ended, `following` which run the verb has begun last, beside which
+    this process is; None where there is no such verb."""
 
-    def __init__(self, path: Path, ending: Ending, every_s: float = EVERY_S) -> None:
+    def __init__(
+        self, path: Path, ending: Ending, following: Callable[[], Path] | None = None, every_s: float = EVERY_S
+    ) -> None:
         self._run = FollowedRun(path)
+        self._following = following
         self._ending, self._every_s = ending, every_s
         self._changed = asyncio.Condition()
         self._lock = asyncio.Lock()
         self._told = self._told_notes = 0
-        self._step_changes = -1
+        self._rows_changed = -1
         self._text = ""  # what a viewer gets who had everything before
         self._before = -1
         self.ended: dict[str, Any] | None = None
@@ -38,6 +43,11 @@ class Audience:
         self.is_closed = False
         self._turn = 0
         self._task: asyncio.Task[None] | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nobody else is told anything by it: the run has ended, or nobody looked for long."""
+        return self.is_closed or self.ended is not None
 
     async def messages(self) -> AsyncIterator[str]:
         """To one viewer, until the run has ended or the page's process ends."""
@@ -61,8 +71,22 @@ class Audience:
                 number = self._run.course.number
             if self.ended is not None:
                 yield _event("ended", self.ended, number)
+                if self._following is not None and await self._followed_by_another():
+                    yield _event("next", {}, number)
+            yield _event("bye", {}, number)  # else a browser would ask again
         finally:
             self.viewers -= 1
+
+    async def _followed_by_another(self) -> bool:
+        """Whether the verb begins another run, as a study does, before it ends."""
+        assert self._following is not None
+        while not self.is_closed:
+            if self._following() != self._run.path:
+                return True
+            async with self._changed:
+                with suppress(asyncio.TimeoutError):
+                    await asyncio.wait_for(self._changed.wait(), LOOK_AGAIN_S)
+        return False
 
     async def close(self) -> None:
         """Tell the last state, and no more. Of a process that was killed the last files are closed one by one."""
@@ -110,16 +134,16 @@ class Audience:
             "about": self._run.about(),
             "now": self._run.now(),
             "course": self._run.course.whole(),
-            "rows": self._run.steps.rows(),
+            "rows": self._run.rows(),
             "unit": self._run.steps.unit,
             "notes": self._run.notes,
         }
 
     def _second(self) -> dict[str, Any]:
         told: dict[str, Any] = {"now": self._run.now(), "course": self._run.course.since(max(0, self._before))}
-        if self._run.steps.changes != self._step_changes:
-            self._step_changes = self._run.steps.changes
-            told |= {"rows": self._run.steps.rows(), "unit": self._run.steps.unit}
+        if self._run.rows_changed != self._rows_changed:
+            self._rows_changed = self._run.rows_changed
+            told |= {"rows": self._run.rows(), "unit": self._run.steps.unit}
         if len(self._run.notes) != self._told_notes:
             self._told_notes = len(self._run.notes)
             told["notes"] = self._run.notes

@@ -19,16 +19,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from plimsoll.ui.controlling import Owner
 
-LOWER = 10  # of the scheduler's priorities: on a busy machine the generator comes first
-
 
 def main() -> None:
     """Serve until standard input ends."""
     folder, host, port, handle, parent = sys.argv[1:6]
+    from plimsoll.ui.server import LOWER, serve
+
     os.nice(LOWER)
     from plimsoll.ui.app import LivePage
     from plimsoll.ui.controlling import Owner
-    from plimsoll.ui.server import serve
 
     owner = Owner(int(parent))
     page = LivePage(Path(folder), host, int(port), owner=owner)

@@ -33,6 +33,10 @@ class Owner:
         """The name of its newest run; None before there is one."""
         return folder.name_of(self.runs[-1]) if self.runs else None
 
+    def newest(self) -> Path:
+        """Its newest run; it has begun one."""
+        return self.runs[-1]
+
     def owns(self, run: Path) -> bool:
         """Whether that is a run of this verb."""
         return any(os.path.abspath(one) == os.path.abspath(run) for one in self.runs)

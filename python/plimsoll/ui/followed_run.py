@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from plimsoll.live.seconds import Answers, Generator, Resources, answers_of, failed_words, p95_words, times_of
-from plimsoll.live.state import Health
+from plimsoll.live.state import PHASES, Health
 from plimsoll.plain_text import plain
 from plimsoll.runs import directory
 from plimsoll.runs.format import quick_json
@@ -26,7 +26,8 @@ from plimsoll.runs.snapshot import Snapshot
 from plimsoll.ui.course import Course
 from plimsoll.ui.limits import Limits, declared_of
 from plimsoll.ui.steps import Steps
-from plimsoll.words import count_words, counted_words, number, time_words
+from plimsoll.ui.trials import Trials
+from plimsoll.words import count_words, number, time_words
 
 _WANTED = frozenset((*RESPONSE_METRICS, "http_req_failed"))
 _MOST_NOTES = 100
@@ -48,12 +49,13 @@ class FollowedRun:
         self._rows = FollowedLines(directory.file_of(path, directory.RESOURCES))
         self._events = FollowedLines(path / directory.EVENTS)
         self._own_notes = FollowedLines(path / NOTES)
-        self._trials = FollowedLines(path / directory.TRIALS)
+        self._trial_lines = FollowedLines(path / directory.TRIALS)
+        self.trials = Trials(path)
         self._cutter = LineCutter(_WANTED)
         self._resources, self._generator = Resources(), Generator()
         self._health, self._answers = Health(), Answers()
         self._last: Snapshot | None = None
-        self._failed = self._requests = self._done = self._seconds = self._trials_done = 0
+        self._failed = self._requests = self._done = self._seconds = 0
         self._times = Histogram()
         self._cores: dict[float, dict[str, float]] = {}  # of each process, by seconds that are still to come
         self._last_cores: float | None = None
@@ -101,7 +103,9 @@ class FollowedRun:
             self._take_event(_parsed(raw))
         for raw in self._own_notes.new(_CATCH_UP_BYTES):
             self._note(_parsed(raw), str(_parsed(raw).get("text") or ""), "note")
-        self._trials_done += sum(1 for _ in self._trials.new(_CATCH_UP_BYTES))
+        self.trials.look()
+        for raw in self._trial_lines.new(_CATCH_UP_BYTES):
+            self.trials.take(_parsed(raw))
         for raw in self._series.new(_CATCH_UP_BYTES):
             snapshot = self._cutter.snapshot(raw)
             if snapshot is not None:
@@ -178,6 +182,15 @@ class FollowedRun:
 
     # what is shown
 
+    @property
+    def rows_changed(self) -> int:
+        """A number that goes up when `rows` may tell more."""
+        return self.steps.changes + self.trials.count
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The levels that were held, or the trials that were made."""
+        return self.steps.rows() or self.trials.rows()
+
     def about(self) -> dict[str, Any]:
         """What does not change."""
         return {
@@ -190,9 +203,8 @@ class FollowedRun:
     def now(self) -> dict[str, Any]:
         """The run by now, in words."""
         last, answers = self._last, self._answers
-        held = self.steps.held(last.level if last is not None else 0.0)
-        if held is None:
-            held = self._plain_state()
+        level = last.level if last is not None else 0.0
+        held = self.steps.held(level) or self.trials.state() or self._plain_state()
         second = 0.0 if last is None else last.second + 1.0
         return {
             "state": self.state,
@@ -229,8 +241,7 @@ class FollowedRun:
         if last is None:
             return {"phase": "starting", "name": "no load yet", "why": ""}
         if self.experiment != "run":
-            done = counted_words(self._trials_done, "trial")
-            return {"phase": f"{done} complete" if self._trials_done else "loading", "name": "", "why": ""}
+            return {"phase": PHASES["load"], "name": "", "why": ""}
         paused = bool(self._control.get("paused"))
         vus = f"{count_words(last.vus)} of {count_words(last.vus_max)} VUs at work"
         level = "" if last.level == 1 or paused else f", level {number(last.level)}"
@@ -260,7 +271,7 @@ class FollowedRun:
         ]
 
     def _left(self, second: float) -> str | None:
-        whole_s = plausible(self._manifest.get("planned_s")) or self._planned_s
+        whole_s = plausible(self._manifest.get("planned_s")) or self._planned_s or self.trials.planned_s
         if whole_s is None or self.state != "running":
             return None
         return time_words(max(0.0, whole_s - second))

@@ -6,6 +6,7 @@ It is a value beside a limit and no judgement: the answer tests the same request
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -72,18 +73,21 @@ class Limits:
     """The objectives of a run. `begin_level` forgets the samples so far."""
 
     def __init__(self) -> None:
+        self._declared: list[Mapping[str, Any]] = []
         self._watched: list[Watched] = []
 
     def declare(self, objectives: Iterable[Any]) -> None:
-        """Those of an event: mappings with `objective` and `request`, `operation` or `tags`. What cannot be read is
-        left out."""
-        for one in objectives:
-            if isinstance(one, Mapping) and len(self._watched) < MOST_SHOWN:
-                try:
-                    limit = parse_objective(str(one.get("objective")))
-                except InputError:
-                    continue
-                self._watched.append(Watched(_subject(one), limit, _tags(one)))
+        """Those of an event, in place of what an earlier one declared: mappings with `objective` and `request`,
+        `operation` or `tags`. What cannot be read is left out."""
+        found = [one for one in objectives if isinstance(one, Mapping)]
+        if found == self._declared:
+            return
+        self._declared = found
+        self._watched.clear()
+        for one in found:
+            with suppress(InputError):
+                self._watched.append(Watched(_subject(one), parse_objective(str(one.get("objective"))), _tags(one)))
+        del self._watched[MOST_SHOWN:]
 
     def begin_level(self) -> None:
         """Another level is held: what was before is not of it."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 PORT = 6570
 TRIES = 20  # ports from PORT on, where nobody named one
 LEAST_TOKEN = 16
+LOWER = 10  # of the scheduler's priorities: on a busy machine the generator comes first
 LAST_WORDS_S = 0.5  # for the last state to reach viewers
 NEEDED = ("starlette", "uvicorn")  # the extra `ui`
 

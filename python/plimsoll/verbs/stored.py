@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from plimsoll.errors import InputError
-from plimsoll.runs.kept import archive, catalogue, tidying
+from plimsoll.runs.kept import archive, catalogue, labels, tidying
 from plimsoll.runs.kept.catalogue import StoredRun
 from plimsoll.runs.kept.tidying import Pruning
 from plimsoll.runs.kept.unfinished import forget_unfinished
@@ -64,7 +64,8 @@ def _only(found: list[StoredRun], name: str | Path, root: str | Path) -> StoredR
 
 
 def search_runs(words: Iterable[str], root: str | Path = RUNS) -> list[StoredRun]:
-    """The runs whose name, script, target, answers or notes have all the words, newest first; case does not matter."""
+    """The runs whose name, tags, script, target, answers or notes have all the words, newest first; case
+    does not matter."""
     wanted = [word.casefold() for word in words]
     return [one for one in stored_runs(root) if _has_all(wanted, catalogue.texts_of(one.path))]
 
@@ -122,6 +123,18 @@ def write_report(run: str | Path, to: str | Path | None = None, *, root: str | P
     from plimsoll.report.kinds import write_report as write  # a page's libraries take half a second to import
 
     return write(named_run(run, root), None if to is None else Path(to))
+
+
+def tag_run(run: str | Path, tags: Iterable[str]) -> tuple[str, ...]:
+    """Make these the tags of a run, in place of those that it has; as they are kept. InputError if it is none, or for
+    tags that are too many or too long."""
+    return labels.set_tags(catalogue.stored_run(Path(run)).path, tags)
+
+
+def note_run(run: str | Path, text: str) -> None:
+    """Add a note to a run, which may go on. InputError if it is none, or for a note that is empty or too long."""
+    found = catalogue.stored_run(Path(run))
+    labels.add_note(found.path, text, is_running=found.status == "running")
 
 
 def export_run(run: str | Path, to: str | Path | None = None) -> Path:

@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 from plimsoll.cli.app import app
 from plimsoll.cli.messages import say
-from plimsoll.errors import InputError
+from plimsoll.errors import InputError, PlimsollError
 from plimsoll.runs.writer import RunFacts, RunWriter
 from plimsoll.study.secrets.redactor import Redactor
 
@@ -210,3 +210,39 @@ def test_a_plain_run_that_was_killed_is_told_by_what_it_recorded(tmp_path: Path)
     listed = plimsoll("list", root=tmp_path).output
     assert "  killed  " in listed and "120 requests, 40/s, 2.5% failed, p95 " in listed
     assert "It did not reach its end, so thresholds were not" in plimsoll("show", "latest", root=tmp_path).output
+
+
+def test_tags_and_notes_are_listed_shown_and_found(tmp_path: Path) -> None:
+    run = made(tmp_path, 1e9)
+    assert (
+        "has the tags baseline and after the index"
+        in plimsoll("tag", run, "baseline", "after  the index", root=tmp_path).output
+    )
+    assert (
+        "has the tags baseline, after the index and x" in plimsoll("tag", run, "x", "x", "--add", root=tmp_path).output
+    )
+    plimsoll("note", run, "the cache was\nemptied", root=tmp_path)
+    assert "[baseline]  [after the index]  [x]" in plimsoll("list", root=tmp_path).output
+    shown = plimsoll("show", run, root=tmp_path).output
+    assert "Tags: baseline, after the index and x" in shown and "the cache was emptied" in shown
+    assert run.name in plimsoll("search", "INDEX", "cache", root=tmp_path).output
+    assert "has no tags" in plimsoll("tag", run, root=tmp_path).output
+    for words in (("note", run, " "), ("tag", run, "x" * 41), ("tag", run, *map(str, range(21)))):
+        assert isinstance(plimsoll(*words, root=tmp_path).exception, InputError)
+
+
+def test_tags_that_somebody_wrote_steer_no_terminal_and_follow_no_link(tmp_path: Path) -> None:
+    run = made(tmp_path, 1e9)
+    (run / "tags.json").write_text('["\\u001b[2J", 7, "' + "x" * 99 + '"]')
+    (run / "notes.jsonl").write_text('{"text": "\\u001b[2J", "t_unix": 1e300}\n{"text": 7}\nno JSON\n')
+    for words in (("list",), ("show", run)):
+        assert "\x1b" not in plimsoll(*words, root=tmp_path).output
+    secret = tmp_path / "secret"
+    secret.write_text('["told"]')
+    for name in ("tags.json", "notes.jsonl"):
+        (run / name).unlink()
+        (run / name).symlink_to(secret)
+    assert "told" not in plimsoll("list", root=tmp_path).output
+    assert isinstance(plimsoll("note", run, "more", root=tmp_path).exception, PlimsollError)
+    plimsoll("tag", run, "own", root=tmp_path)
+    assert secret.read_text() == '["told"]' and not (run / "tags.json").is_symlink()

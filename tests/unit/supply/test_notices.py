@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import sys
 import tomllib
@@ -9,7 +10,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "supply"))
 from linked_crates import Crate, linked_crates
-from notices import JAVASCRIPT, NOTICES, licence_texts, notices
+from notices import JAVASCRIPT, NOTICES, javascript, licence_texts, notices
+from uplot import FILES, STATIC, VERSION
 
 from plimsoll.report.charts import javascript_notices
 
@@ -28,7 +30,7 @@ def test_every_crate_that_is_linked_stands_in_the_notices_with_a_text() -> None:
 
 
 def test_the_notices_are_as_make_notices_writes_them() -> None:
-    written = notices(linked_crates(), JAVASCRIPT.read_text())
+    written = notices(linked_crates(), javascript())
     assert NOTICES.read_text() == written, "run `make notices`"
 
 
@@ -41,6 +43,7 @@ def test_c_libraries_and_javascript_stand_there_too() -> None:
         "Fabrice Bellard",
         "vega-lite",
         "Interactive Data Lab",
+        "Leon Sorokin",
     ):
         assert words in text, words
 
@@ -68,3 +71,10 @@ def test_reports_carry_the_notices_of_the_javascript_in_them() -> None:
 def test_the_javascript_notices_are_of_the_locked_vl_convert() -> None:
     locked = re.search(r"^vl-convert-python==(\S+)", (ROOT / "supply/locks/runtime.txt").read_text(), re.MULTILINE)
     assert locked and f"vl-convert-python {locked[1]} " in JAVASCRIPT.read_text(), "run `make notices-javascript`"
+
+
+def test_uplot_is_as_npm_has_it() -> None:
+    """What is served to browsers is what was looked at: `make uplot` brings these very files."""
+    for own, (_, sha256) in FILES.items():
+        assert hashlib.sha256((STATIC / own).read_bytes()).hexdigest() == sha256, own
+    assert f"(v{VERSION})" in (STATIC / "uPlot.iife.min.js").read_text().splitlines()[0]

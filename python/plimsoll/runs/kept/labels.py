@@ -19,10 +19,10 @@ from plimsoll.plain_text import plain
 from plimsoll.runs import directory
 from plimsoll.runs.directory import run_error
 from plimsoll.runs.format.lines import read_lines
-from plimsoll.runs.format.read_numbers import moment
+from plimsoll.runs.format.read_numbers import moment, plausible
 from plimsoll.runs.format.small_files import read_small
 from plimsoll.study.secrets.redactor import Redactor
-from plimsoll.words import count_words
+from plimsoll.words import count_words, time_words
 from plimsoll.written_files import new_private, write_own
 
 TAGS, NOTES = "tags.json", "notes.jsonl"
@@ -66,6 +66,14 @@ def notes_of(run_dir: Path) -> Iterator[Mapping[str, Any]]:
         for line in read_lines(file):
             if isinstance(line.get("text"), str):
                 yield line
+
+
+def when_words(note: Mapping[str, Any]) -> str:
+    """When a note was made: "at 45 s" of the load, else its day and time."""
+    second, made = plausible(note.get("second")), moment(note.get("t_unix"))
+    if second is not None:
+        return f"at {time_words(second)}"
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(made)) if made else "noted"
 
 
 def add_note(run_dir: Path, text: str, *, is_running: bool, now_unix: float | None = None) -> dict[str, Any]:

@@ -20,15 +20,17 @@ const Charts = (() => {
     return hours ? `${hours}:${minutes}:${rest}` : `${minutes}:${rest}`;
   };
 
+  const milliseconds = (value) => (Math.abs(value) >= 1000 ? `${short(value / 1000)} s` : `${short(value)} ms`);
+
   // A line of a chart: `colour` is a variable of the style sheet; dash or points repeat what colour says.
-  const line = ({ label, colour: name, dash, points, unit = "", width = 2 }) => ({
+  const line = ({ label, colour: name, dash, points, width = 2 }, format) => ({
     label,
     stroke: () => colour(name),
     width: points ? 0 : width,
     dash,
     spanGaps: false,
     points: points ? { show: true, size: 9, fill: () => colour(name), stroke: () => colour(name) } : { show: false },
-    value: (plot, value) => (value === null || value === undefined ? "–" : short(value) + unit),
+    value: (plot, value) => (value === null || value === undefined ? "–" : format(value)),
   });
   const axis = (format, size) => ({
     stroke: () => colour("faint"),
@@ -47,8 +49,9 @@ const Charts = (() => {
   class Chart {
     // `place` is the element; `marks()` and `noted()` give places on the x axis; `spread`: of times, which may be
     // a thousand times longer than others.
-    constructor(place, { x, lines, unit = "", spread = false, marks = () => [], noted = () => [] }) {
-      Object.assign(this, { place, x, lines, unit, spread, marks, noted, log: false, plot: null });
+    constructor(place, { x, lines, unit = "", spread = false, live = true, marks = () => [], noted = () => [] }) {
+      this.format = unit === " ms" ? milliseconds : (value) => short(value) + unit;
+      Object.assign(this, { place, x, lines, unit, spread, live, marks, noted, log: false, plot: null });
       new ResizeObserver(() => this.fit()).observe(place);
       dark.addEventListener("change", () => this.plot && this.plot.redraw());
     }
@@ -57,17 +60,17 @@ const Charts = (() => {
       if (this.plot && width && width !== this.plot.width) this.plot.setSize({ width, height: HEIGHT });
     }
     make(data) {
-      const legend = (plot) => plot.setLegend({ idx: plot.data[0].length - 1 });
+      const legend = (plot) => this.live && plot.setLegend({ idx: plot.data[0].length - 1 });
       this.plot = new window.uPlot(
         {
           width: Math.max(200, this.place.clientWidth),
           height: HEIGHT,
           padding: [10, 12, 0, 0],
           scales: { x: { time: false, range: this.x.range }, y: { distr: this.log ? 3 : 1, range: this.log ? undefined : (plot, low, high) => [0, high > 0 ? high * 1.08 : 1] } },
-          axes: [axis(this.x.format, 30), axis((value) => short(value) + this.unit, 62)],
-          series: [{ label: this.x.label, value: (plot, value) => (value === null || value === undefined ? "–" : this.x.format(value)) }, ...this.lines.map(line)],
+          axes: [axis(this.x.format, 30), axis(this.format, 62)],
+          series: [{ label: this.x.label, value: (plot, value) => (value === null || value === undefined ? "–" : this.x.format(value)) }, ...this.lines.map((one) => line(one, this.format))],
           cursor: { y: false, drag: { x: false, y: false } },
-          legend: { live: true },
+          legend: { live: this.live },
           hooks: {
             ready: [legend],
             setData: [(plot) => plot.cursor.idx === null || plot.cursor.left < 0 ? legend(plot) : undefined],
@@ -81,7 +84,7 @@ const Charts = (() => {
       const canvas = this.place.querySelector("canvas");
       canvas.setAttribute("role", "img");
       canvas.setAttribute("aria-label", this.place.closest("figure").getAttribute("aria-label"));
-      this.lines.forEach((one, at) => one.silent && this.place.querySelectorAll(".u-legend tr")[at + 1].classList.add("silent"));
+      this.lines.forEach((one, at) => one.silent && this.place.querySelectorAll(".u-legend tr")[at + (this.live ? 1 : 0)].classList.add("silent"));
     }
     // A dotted line where the level changed, a flag where somebody made a note.
     drawMarks(plot) {

@@ -53,6 +53,7 @@
   let notes = [];
   let paused = false;
   let hasEnded = false;
+  const isBeside = "beside" in live.dataset;
 
   const changes = () => {
     const found = [];
@@ -71,7 +72,7 @@
   });
   const times = chart("times", {
     x: time, unit: " ms", marks: changes, noted, spread: true,
-    lines: [{ label: "p95", colour: "accent", unit: " ms" }, { label: "median", colour: "expected", dash: [6, 3], unit: " ms" }],
+    lines: [{ label: "p95", colour: "accent" }, { label: "median", colour: "expected", dash: [6, 3] }],
   });
   const busy = chart("busy", {
     x: time, marks: changes, noted,
@@ -79,6 +80,7 @@
   });
   const signs = [["good", "carried"], ["bad", "not carried"], ["between", "not decided"], ["faint", "probe"]];
   const byLevel = () => ({
+    live: false,
     x: { label: "Level", format: Charts.short, range: (plot, low, high) => [0, (high || 1) * 1.05] },
     lines: [{ label: "all", colour: "line", width: 1.5, silent: true }, ...signs.map(([colour, label]) => ({ label, colour, points: true }))],
   });
@@ -98,8 +100,9 @@
   }
 
   function showRows(rows, unit) {
-    const isShown = rows.length > 1;
-    for (const id of ["figure-levels-rate", "figure-levels-times", "levels"]) get(id).hidden = !isShown;
+    const isShown = rows.length > 1 && rows[0].level !== null;
+    for (const id of ["figure-levels-rate", "figure-levels-times"]) get(id).hidden = !isShown;
+    get("levels").hidden = !rows.length;
     const body = get("levels-rows");
     body.replaceChildren(...rows.map((row) => {
       const line = made("tr", row.sign);
@@ -186,10 +189,9 @@
     const badge = made("span", `badge ${end.key}`, end.status);
     get("status").replaceChildren(badge);
     document.querySelectorAll(".controls button, .controls input").forEach((one) => { one.disabled = true; });
-    const controls = document.querySelector(".controls");
-    if (controls) controls.hidden = true;
     put("connection", "");
     live.classList.remove("stale");
+    for (const id of ["now", "limits", "last-second"]) get(id).hidden = true; // of the last second alone
   }
 
   const said = (words, isBad) => {
@@ -245,9 +247,13 @@
     shown(told);
     append(told.course);
   });
-  source.addEventListener("ended", (event) => {
+  source.addEventListener("ended", (event) => showEnd(JSON.parse(event.data)));
+  source.addEventListener("next", () => { get("next").hidden = false; });
+  source.addEventListener("bye", () => {
     source.close();
-    showEnd(JSON.parse(event.data));
+    if (!hasEnded) put("connection", "The process that serves this page has ended.");
+    // Beside a verb it ends with that: what it served is no link any more.
+    if (isBeside && get("next").hidden) for (const one of [get("keeping"), document.querySelector("nav")]) one.hidden = true;
   });
   source.addEventListener("error", () => {
     if (hasEnded) return;
