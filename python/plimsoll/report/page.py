@@ -65,6 +65,7 @@ class Page:
     mix: tuple[list[str], list[list[str]]]
     machine: list[tuple[str, str]]
     events: list[tuple[str, str, str]]
+    noted: list[tuple[str, str]]
     facts: dict[str, Any] = field(default_factory=dict)
     trials: TrialsSection | None = None
     long_run: list[Chart] = field(default_factory=list)
@@ -130,6 +131,7 @@ def build(run: RunEvidence) -> Page:
         mix=tables.mix_rows(run.manifest),
         machine=tables.machine_rows(run.manifest),
         events=_event_rows(run),
+        noted=run.noted,
         facts=_method_facts(run),
         trials=trials_section(run),
         long_run=long_charts.charts_of(run),
@@ -311,6 +313,7 @@ def _event_rows(run: RunEvidence) -> list[tuple[str, str, str]]:
         "capacity_result",
         "data_volume",
         "judgement",
+        "declared",
     }
     skipped |= {"switch", "ready"} if run.plan else set()
     skipped |= {

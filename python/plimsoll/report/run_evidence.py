@@ -14,6 +14,7 @@ from plimsoll.report.timeline import Bin, Resources, Timeline
 from plimsoll.report.wording import is_number
 from plimsoll.runs import RunReader, Series, Snapshot
 from plimsoll.runs.format.minute_blocks import Merged
+from plimsoll.runs.kept.labels import notes_of, when_words
 from plimsoll.runs.readings.generator_seconds import generator_seconds_of
 
 # The first of these that an operation or request has is the time that is reported for it.
@@ -40,6 +41,7 @@ class RunEvidence:
     request_metric: str | None = None
     plan: dict[str, Any] = field(default_factory=dict)
     trials: list[dict[str, Any]] = field(default_factory=list)
+    noted: list[tuple[str, str]] = field(default_factory=list)  # when people noted what
 
     @property
     def lasted_s(self) -> float:
@@ -58,6 +60,7 @@ def read_run(run_dir: Path) -> RunEvidence:
     """Read the run directory, finished or not; RunDirectoryError if it is none."""
     reader = RunReader(run_dir)
     run = RunEvidence(Path(run_dir).resolve().name, reader.state, reader.manifest, _findings(reader), reader.events())
+    run.noted = [(when_words(one), str(one["text"])) for one in notes_of(reader.path)]
     run.plan, run.trials = reader.plan(), reader.trials()
     run.steps = steps_from_findings(run.findings)
     if not run.steps and not run.plan:

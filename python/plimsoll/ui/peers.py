@@ -26,7 +26,13 @@ Address = tuple[str, int]
 def is_turned_away(client: Address | None, server: Address | None) -> bool:
     """Whether the program at the other end is another user's."""
     user = None if client is None or server is None else user_of(client, server)
-    return user is not None and user not in (os.getuid(), 0)
+    return user is not None and user not in _own_users()
+
+
+def _own_users() -> set[int]:
+    """This process's user, root, and who became root by sudo: their browser is still their own."""
+    behind = os.environ.get("SUDO_UID", "") if os.getuid() == 0 else ""
+    return {os.getuid(), 0, *([int(behind)] if behind.isdecimal() else [])}
 
 
 def user_of(client: Address, server: Address) -> int | None:

@@ -8,6 +8,7 @@ from collections import OrderedDict
 from pathlib import Path
 
 from plimsoll.runs.directory import FINDINGS, MANIFEST
+from plimsoll.runs.kept.labels import NOTES
 
 MOST_KEPT = 4  # a report is one to three MB
 
@@ -16,7 +17,7 @@ class Reports:
     """One is made at a time: each takes a core for seconds."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[Path, int, int], str] = OrderedDict()
+        self._kept: OrderedDict[tuple[Path, tuple[int, ...]], str] = OrderedDict()
         self._lock = threading.Lock()
 
     def page(self, run: Path) -> str:
@@ -25,7 +26,7 @@ class Reports:
         from plimsoll.report.html import render
         from plimsoll.report.run_evidence import read_run
 
-        key = (run, _changed(run / MANIFEST), _changed(run / FINDINGS))
+        key = (run, tuple(_changed(run / name) for name in (MANIFEST, FINDINGS, NOTES)))
         with self._lock:
             if key not in self._kept:
                 with Drawing() as drawing:

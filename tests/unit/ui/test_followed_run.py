@@ -107,3 +107,12 @@ def test_a_note_of_a_run_that_goes_on_has_its_second(writer: RunWriter) -> None:
     run = FollowedRun(writer.path)
     run.look_to_end()
     assert [(one["text"], one["second"], one["kind"]) for one in run.notes] == [("the cache was emptied", 7.0, "note")]
+
+
+def test_the_report_has_the_notes(finished: Path) -> None:
+    from plimsoll.report.html import render
+    from plimsoll.report.run_evidence import read_run
+
+    add_note(finished, "<b>the cache</b> was emptied", is_running=True, now_unix=1.7e9 + 75)
+    page = render(read_run(finished), lambda chart: "", lambda: "")
+    assert "at 75 s: &lt;b&gt;the cache&lt;/b&gt; was emptied" in page

@@ -27,7 +27,8 @@ def test_a_connection_of_this_user_is_told_as_such(host: str) -> None:
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can ask as another user")
-def test_another_users_program_is_turned_away() -> None:
+def test_another_users_program_is_turned_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SUDO_UID", raising=False)
     with socket.create_server(("127.0.0.1", 0)) as server:
         os.seteuid(NOBODY)
         try:
@@ -39,6 +40,8 @@ def test_another_users_program_is_turned_away() -> None:
             here, there = client.getsockname(), client.getpeername()
             assert user_of(here, there) == NOBODY
             assert is_turned_away(here, there)
+            monkeypatch.setenv("SUDO_UID", str(NOBODY))
+            assert not is_turned_away(here, there)
 
 
 def test_a_page_without_a_token_answers_its_user_and_one_with_a_token_who_brings_it(

@@ -52,6 +52,7 @@
   let course = null;
   let notes = [];
   let paused = false;
+  let shownLevel = null;
   let hasEnded = false;
   const isBeside = "beside" in live.dataset;
 
@@ -163,6 +164,11 @@
       get("generator").classList.toggle("ill", !now.generator.well);
     }
     paused = now.paused;
+    const level = get("level");
+    if (level && !paused && document.activeElement !== level && now.level !== shownLevel) {
+      shownLevel = now.level; // set by whomever
+      if (now.level !== null) level.value = now.level;
+    }
     const pause = get("pause");
     if (pause) {
       pause.textContent = paused ? "Resume" : "Pause";

@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 from command_line import Cli
 from page_in_chromium import MISSING, PROGRAMS
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+expect.set_options(timeout=30_000)  # of a busy machine
 AXE = "axe-core@4.14.1"
 KEPT = Path(__file__).parents[4] / "target" / "axe-core"
 SCRIPT = """import http from 'k6/http';
@@ -68,7 +69,7 @@ def open_page(browser: Browser) -> Iterator[Callable[..., Watched]]:
         theme = "dark" if dark else "light"
         contexts.append(browser.new_context(viewport={"width": width, "height": 900}, color_scheme=theme))
         page = contexts[-1].new_page()
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(30_000)
         watched = Watched(page, "/".join(url.split("/")[:3]))
         page.goto(url)
         return watched

@@ -68,13 +68,18 @@ def test_a_note_is_kept_with_the_run_and_stop_ends_it(begin, open_page, target, 
 
 
 def test_viewers_hold_the_end_of_a_run_for_a_second_at_most(begin, open_page, target) -> None:  # type: ignore[no-untyped-def]
-    run = begun(begin, target, "5s")
+    run = begun(begin, target, "8s")
     seen = [open_page(run.url) for _ in range(2)]
+    expect(seen[0].page.locator("#phase")).to_have_text("running")
+    path = seen[0].page.url.removeprefix(run.origin)
+    deaf = socket.create_connection(("127.0.0.1", port_of(run)))  # asks, and reads nothing
+    deaf.sendall(f"GET {path}/events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
     for one in seen:
         expect(one.page.locator("#ended-words")).to_have_text("The run has ended: finished", timeout=30_000)
     began_s = time.monotonic()
     assert run.wait() == 0
     assert time.monotonic() - began_s < 3
+    deaf.close()
     assert [one.wrong for one in seen] == [[], []]
 
 
@@ -85,11 +90,69 @@ def test_the_page_ends_with_a_verb_that_is_killed(begin, open_page, target) -> N
     run.process.kill()
     run.process.wait()
     expect(seen.page.locator("#ended-words")).to_have_text("The run has ended: killed")
-    port = int(run.origin.rsplit(":", 1)[1])
+    port = port_of(run)
     deadline_s = time.monotonic() + 10
     while (is_there := answers(port)) and time.monotonic() < deadline_s:
         time.sleep(0.1)
     assert not is_there
+
+
+def test_a_verb_that_chooses_its_levels_offers_to_stop_it_as_ctrl_c_does(begin, open_page, target) -> None:  # type: ignore[no-untyped-def]
+    flags = ("-e", f"BASE_URL={target}", "-e", "LASTS=60s", "--duration", "60s", "--baseline", "0", "--warm-up", "1")
+    run = begin("hold", "script.js", "--ui", *flags)
+    seen, beside = open_page(run.url), open_page(begin("ui", "runs", "--port", "0").url)
+    expect(seen.page.locator("#phase")).to_have_text("holding")
+    expect(seen.page.locator("#clock")).to_contain_text("left")
+    expect(seen.page.locator("#limits-rows")).to_contain_text("p95 below 2 s")
+    expect(seen.page.get_by_role("button", name="Pause")).to_have_count(0)
+    beside.page.get_by_role("link", name="hold").click()
+    expect(beside.page.locator("#phase")).to_have_text("holding")
+    expect(beside.page.get_by_role("button", name="Stop")).to_have_count(0)
+    expect(beside.page.get_by_text("Ctrl-C in its terminal stops it.")).to_be_visible()
+    seen.page.on("dialog", lambda asked: asked.accept())
+    seen.page.get_by_role("button", name="Stop").click()
+    for one in (seen, beside):
+        expect(one.page.locator("#ended-words")).to_contain_text("interrupted", timeout=30_000)
+    assert run.wait() == 130
+    beside.page.get_by_role("link", name="Open the report").click()
+    expect(beside.page.locator("html.drawn")).to_be_attached(timeout=60_000)
+    assert seen.wrong == beside.wrong == []
+
+
+def test_the_page_of_a_study_leads_to_its_next_experiment(begin, open_page, target, cli) -> None:  # type: ignore[no-untyped-def]
+    hold = "{hold: {users: 1, duration_s: 4, warm_up_s: 1, baseline_s: 0}}"
+    cli.write(
+        script_js="""import http from 'k6/http';
+export default function () { http.get(__ENV.BASE_URL); }
+""",
+        study_yaml=f"""name: two
+target: {{url: {target}}}
+workload:
+  script: script.js
+  env: {{BASE_URL: {target}}}
+  model: open
+  operations: [{{name: home, exec: default, per_user_hour: 36000}}]
+expected_users: 1
+experiments: [{hold}, {hold}]
+""",
+    )
+    run = begin("study", "study.yaml", "--ui")
+    seen = open_page(run.url)
+    expect(seen.page.locator("#phase")).to_have_text("holding", timeout=40_000)
+    first = seen.page.url
+    seen.page.get_by_role("link", name="The next run goes on: show it").click(timeout=60_000)
+    expect(seen.page.locator("#phase")).to_have_text("holding")
+    assert seen.page.url != first
+    seen.page.get_by_role("link", name="All runs").click()
+    seen.page.get_by_role("link", name="study").click()
+    expect(seen.page.locator(".run")).to_have_count(2)
+    run.wait()
+    assert seen.wrong == []
+
+
+def port_of(run) -> int:  # type: ignore[no-untyped-def]
+    """Where its page listens."""
+    return int(run.origin.rsplit(":", 1)[1])
 
 
 def answers(port: int) -> bool:
