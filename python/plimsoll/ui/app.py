@@ -36,6 +36,7 @@ from plimsoll.verbs.stored import delete_runs, keep_run, search_runs, stored_run
 STATIC = Path(__file__).with_name("static")
 REPORT_STYLE = Path(__file__).parents[1] / "report" / "templates" / "report.css"
 MOST_VIEWERS = 100
+MOST_ROWS = 500  # of the list
 _FILES = {
     "page.js": "text/javascript",
     "charts.js": "text/javascript",
@@ -88,7 +89,13 @@ class LivePage:
         found = await asyncio.to_thread(lambda: search_runs(words, root) if words else stored_runs(root))
         rows = [pages.row_of(one, one.path.name) for one in found]
         rows.sort(key=lambda row: not row["is_running"])
-        shown = {"rows": rows, "counted": pages.counted(rows), "query": " ".join(words), "root": str(root)}
+        shown = {
+            "rows": rows[:MOST_ROWS],
+            "left": len(rows[MOST_ROWS:]),
+            "counted": pages.counted(rows),
+            "query": " ".join(words),
+            "root": str(root),
+        }
         return self._html("runs", **shown)
 
     async def _now(self, request: Request) -> Response:

@@ -7,12 +7,12 @@ missed, and who comes back after a broken connection gets it at once.
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from plimsoll.runs.directory import json_text
 from plimsoll.ui.followed_run import FollowedRun
 
 EVERY_S = 1.0
@@ -144,12 +144,11 @@ class Audience:
         if self._run.rows_changed != self._rows_changed:
             self._rows_changed = self._run.rows_changed
             told |= {"rows": self._run.rows(), "unit": self._run.steps.unit}
-        if len(self._run.notes) != self._told_notes:
-            self._told_notes = len(self._run.notes)
+        if self._run.notes_changed != self._told_notes:
+            self._told_notes = self._run.notes_changed
             told["notes"] = self._run.notes
         return told
 
 
 def _event(kind: str, data: dict[str, Any], number: int) -> str:
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    return f"id: {number}\nevent: {kind}\ndata: {text}\n\n"
+    return f"id: {number}\nevent: {kind}\ndata: {json_text(data)}\n\n"

@@ -5,6 +5,7 @@ Only what came since the last look is read, so that a second costs the same in t
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -64,6 +65,7 @@ class FollowedRun:
         self._levels: list[float] = []  # seconds at which the next levels begin
         self.course = Course()
         self.notes: list[dict[str, Any]] = []
+        self.notes_changed = 0  # a number that goes up with each note
         self._control: Mapping[str, Any] = {}
         self.state = "running"
         self.look_manifest()
@@ -178,7 +180,9 @@ class FollowedRun:
         if text:
             second = plausible(about.get("second"))
             self.notes.append({"second": second, "at": _at(second), "text": plain(text)[:2000], "kind": kind})
+            self.notes.sort(key=lambda one: math.inf if one["second"] is None else one["second"])
             del self.notes[:-_MOST_NOTES]
+            self.notes_changed += 1
 
     # what is shown
 

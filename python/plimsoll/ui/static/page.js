@@ -61,7 +61,7 @@
     if (!course) return found;
     const { second, level } = course.columns;
     for (let place = 1; place < level.length; place += 1) {
-      if (level[place] !== level[place - 1]) found.push(second[place] - course.each_s);
+      if (level[place] !== level[place - 1]) found.push(second[place] - course.each_s / 2);
     }
     return found;
   };
@@ -178,8 +178,8 @@
 
   function showNotes() {
     get("notes").replaceChildren(...notes.map((note) => {
-      const item = made("li", note.kind);
-      item.append(made("span", "at", note.at), made("span", "", note.text));
+      const item = made("li", note.kind === "note" ? "own" : "");
+      item.append(made("span", "at", note.at || "–"), made("span", "", note.text));
       return item;
     }));
     const place = get("notes");

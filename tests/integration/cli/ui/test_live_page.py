@@ -23,7 +23,7 @@ def begun(begin, target: str, lasts: str = "60s"):  # type: ignore[no-untyped-de
     return begin("run", "script.js", "--ui", "-e", f"BASE_URL={target}", "-e", f"LASTS={lasts}")
 
 
-def test_a_level_set_on_the_page_is_seen_there_in_all_windows_and_after_a_reload(begin, open_page, target) -> None:  # type: ignore[no-untyped-def]
+def test_a_level_set_on_the_page_is_seen_there_in_all_windows_and_after_a_reload(begin, open_page, target, axe) -> None:  # type: ignore[no-untyped-def]
     run = begun(begin, target)
     first, second = open_page(run.url), open_page(run.url, width=390, dark=True)
     for seen in (first, second):
@@ -44,7 +44,29 @@ def test_a_level_set_on_the_page_is_seen_there_in_all_windows_and_after_a_reload
     expect(second.page.locator("#phase")).to_have_text("paused")
     second.page.get_by_role("button", name="Resume").click()
     expect(first.page.locator("#held")).to_contain_text("level 2")
+    for seen, theme in ((first, "dark"), (second, "light")):
+        for _ in range(2):
+            violations = violated(seen.page, axe)
+            assert violations == []
+            seen.page.emulate_media(color_scheme=theme)
     assert first.wrong == second.wrong == []
+
+
+def test_a_page_whose_process_is_gone_says_so_and_is_live_again_when_it_is_back(begin, open_page, target) -> None:  # type: ignore[no-untyped-def]
+    begun(begin, target)
+    serving = begin("ui", "runs", "--port", "0")
+    seen = open_page(serving.url)
+    seen.page.get_by_role("link", name="run", exact=True).click()
+    expect(seen.page.locator("#connection")).to_have_text("live")
+    serving.process.kill()
+    expect(seen.page.locator("#connection")).to_have_text("The connection is lost; trying again …")
+    begin("ui", "runs", "--port", port_of(serving))
+    expect(seen.page.locator("#connection")).to_have_text("live")
+    seen.page.get_by_role("button", name="Pause").click()
+    expect(seen.page.locator("#answer")).to_contain_text("Reload it and try again.")
+    seen.page.reload()
+    seen.page.get_by_role("button", name="Pause").click()
+    expect(seen.page.locator("#phase")).to_have_text("paused")
 
 
 def test_a_note_is_kept_with_the_run_and_stop_ends_it(begin, open_page, target, cli) -> None:  # type: ignore[no-untyped-def]
@@ -148,6 +170,13 @@ experiments: [{hold}, {hold}]
     expect(seen.page.locator(".run")).to_have_count(2)
     run.wait()
     assert seen.wrong == []
+
+
+def violated(page, axe: str) -> list[str]:  # type: ignore[no-untyped-def]
+    """What axe finds wrong with a page as it is."""
+    page.evaluate(axe)
+    found = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")["violations"]
+    return [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found]
 
 
 def port_of(run) -> int:  # type: ignore[no-untyped-def]
