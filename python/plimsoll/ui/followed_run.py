@@ -243,7 +243,8 @@ class FollowedRun:
     def _plain_state(self) -> dict[str, str]:
         last = self._last
         if last is None:
-            return {"phase": "starting", "name": "no load yet", "why": ""}
+            is_paused = bool(self._control.get("paused"))
+            return {"phase": "paused" if is_paused else "starting", "name": "no load yet", "why": ""}
         if self.experiment != "run":
             return {"phase": PHASES["load"], "name": "", "why": ""}
         paused = bool(self._control.get("paused"))

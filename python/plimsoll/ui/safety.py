@@ -1,7 +1,7 @@
 """Who may ask the live page for anything, before any of its addresses is reached.
 
-- `Host` must be an address or a name of this machine: a name that somebody else made to lead here (DNS rebinding) is
-  refused.
+- Without a token `Host` must be an address or a name of this machine: a name that somebody else made to lead here (DNS
+  rebinding) is refused. With one it may be any: under another name the browser has no cookie.
 - Without a token only the user who started it is answered (peers.py).
 - With a token, the first visit brings it in the address; from then on a cookie has it, which no script can read.
 - What changes anything must come from a page of ours: same origin, and the page's own secret (CSRF, in app.py).
@@ -73,7 +73,7 @@ class Safety:
     def _refusal(self, scope: Scope, headers: Headers) -> Response | None:
         """What is answered in place of the app; None where it may answer."""
         host = headers.get("host", "")
-        if not self._is_ours(host):
+        if self._token is None and not self._is_ours(host):
             return PlainTextResponse("This name does not lead to this page. Use the address that was printed.\n", 421)
         is_harmless = scope["method"] in _HARMLESS
         if not is_harmless and not self._is_same_origin(headers, host):

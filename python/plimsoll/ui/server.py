@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from plimsoll.ui.app import LivePage
 
 PORT = 6570
+MOST_CONNECTIONS = 500
 TRIES = 20  # ports from PORT on, where nobody named one
 LEAST_TOKEN = 16
 LOWER = 10  # of the scheduler's priorities: on a busy machine the generator comes first
@@ -87,6 +88,7 @@ async def serve(found: socket.socket, page: LivePage, until: Callable[[], Awaita
     config = uvicorn.Config(
         page.asgi, log_config=None, access_log=False, lifespan="off", ws="none", http="h11", loop="asyncio",
         server_header=False, log_level="critical", timeout_graceful_shutdown=1, timeout_keep_alive=5,
+        limit_concurrency=MOST_CONNECTIONS,
     )  # fmt: skip
     server = uvicorn.Server(config)
     serving = asyncio.create_task(server.serve(sockets=[found]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -45,7 +46,6 @@ def test_lines_are_those_that_were_written_whatever_the_pieces(tmp_path: Path) -
 
 
 def test_a_link_or_a_pipe_in_the_place_of_a_file_is_not_read(tmp_path: Path) -> None:
-    import os
 
     (tmp_path / "secret").write_text('{"a": 1}\n')
     (tmp_path / "link").symlink_to(tmp_path / "secret")

@@ -33,6 +33,13 @@ def test_addresses_and_names_of_this_machine_are_answered(page: Ask, host: str) 
     assert page().get("/", headers={"host": host}).status_code == 200
 
 
+def test_with_a_token_any_name_may_lead_here_as_the_cookie_is_of_one_name(page: Ask) -> None:
+    client = page(TOKEN)
+    assert client.get("/", headers={"host": "load.example"}).status_code == 403
+    entered = client.get(f"/?token={TOKEN}", headers={"host": "load.example"})
+    assert entered.status_code == 303 and "domain=" not in entered.headers["set-cookie"].lower()
+
+
 def test_a_wrong_token_is_refused_and_the_right_one_is_kept_in_a_cookie(page: Ask, finished: Path) -> None:
     client = page(TOKEN)
     assert client.get("/").status_code == 403

@@ -31,6 +31,8 @@ class RunControl:
     def wait_until_resumed(self) -> None:
         """Returns when a word to resume or to stop has come."""
         self._paused = True
+        told = "paused before the load: resume begins it"
+        self.writer.append_event("control", second=0.0, verb="pause", level=0.0, paused=True, answer=told)
         while self._paused and not self.stopped:
             time.sleep(LOOK_AGAIN_S)
             self.serve()

@@ -7,14 +7,14 @@ import shutil
 import subprocess
 import tarfile
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from command_line import Cli
+from live_page import Begin, Live, OpenPage, Watched
 from page_in_chromium import MISSING, PROGRAMS
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
 
 expect.set_options(timeout=30_000)  # of a busy machine
 AXE = "axe-core@4.14.1"
@@ -29,28 +29,10 @@ export default function () { http.get(__ENV.BASE_URL); }
 """
 
 
-@dataclass
-class Watched:
-    """A page, and what it did that it must not: errors on the console, requests to elsewhere."""
-
-    page: Page
-    origin: str
-    wrong: list[str] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.page.on(
-            "console", lambda said: self.wrong.append(said.text) if said.type in ("error", "warning") else None
-        )
-        self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
-        self.page.on("request", lambda asked: self._look(asked.url))
-
-    def _look(self, url: str) -> None:
-        if not url.startswith((self.origin, "data:")):
-            self.wrong.append(f"a request to {url}")
-
-
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """One for a module: as long as Playwright is there, this thread has a loop that runs, and no other test could have
+    one of its own."""
     program = next((found for name in PROGRAMS if (found := shutil.which(name))), None)
     if program is None:
         pytest.fail(MISSING)
@@ -61,7 +43,7 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def open_page(browser: Browser) -> Iterator[Callable[..., Watched]]:
+def open_page(browser: Browser) -> Iterator[OpenPage]:
     """Opens an address as a new visitor: `open_page(url, width=390, dark=True)`."""
     contexts: list[BrowserContext] = []
 
@@ -79,27 +61,8 @@ def open_page(browser: Browser) -> Iterator[Callable[..., Watched]]:
         context.close()
 
 
-@dataclass
-class Live:
-    """A verb that goes on with its page."""
-
-    process: subprocess.Popen[str]
-    url: str
-    said: list[str]
-
-    @property
-    def origin(self) -> str:
-        return "/".join(self.url.split("/")[:3])
-
-    def wait(self, within_s: float = 60.0) -> int:
-        """Its exit code; what it says is read meanwhile."""
-        assert self.process.stderr is not None
-        self.said += self.process.communicate(timeout=within_s)[1].splitlines()
-        return self.process.returncode
-
-
 @pytest.fixture
-def begin(cli: Cli) -> Callable[..., Live]:
+def begin(cli: Cli) -> Begin:
     """Begins a verb with --ui, or `plimsoll ui`, and reads the address that it prints."""
     cli.write(script_js=SCRIPT)
 

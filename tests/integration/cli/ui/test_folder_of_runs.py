@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+import shutil
+import signal
 import socket
 from pathlib import Path
 
 import pytest
 from command_line import Cli
+from live_page import Begin, Live, OpenPage, violated
 from playwright.sync_api import expect
 
 from plimsoll.runs.directory import list_runs
@@ -30,11 +33,11 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "runs"
 
 
-def opened(begin, runs: Path, *flags: object):  # type: ignore[no-untyped-def]
+def opened(begin: Begin, runs: Path, *flags: object) -> Live:
     return begin("ui", runs, "--port", "0", *flags)
 
 
-def test_runs_are_listed_searched_tagged_and_compared(begin, open_page, runs: Path) -> None:  # type: ignore[no-untyped-def]
+def test_runs_are_listed_searched_tagged_and_compared(begin: Begin, open_page: OpenPage, runs: Path) -> None:
     first, second = list_runs(runs)
     seen = open_page(opened(begin, runs).url)
     page = seen.page
@@ -59,7 +62,9 @@ def test_runs_are_listed_searched_tagged_and_compared(begin, open_page, runs: Pa
     assert seen.wrong == []
 
 
-def test_a_finished_run_shows_its_answer_and_its_report_in_a_sandbox(begin, open_page, runs: Path) -> None:  # type: ignore[no-untyped-def]
+def test_a_finished_run_shows_its_answer_and_its_report_in_a_sandbox(
+    begin: Begin, open_page: OpenPage, runs: Path
+) -> None:
     live = opened(begin, runs)
     seen = open_page(f"{live.origin}/runs/{list_runs(runs)[0].name}")
     expect(seen.page.locator("#ended-answer")).to_contain_text("none was answered")
@@ -71,8 +76,7 @@ def test_a_finished_run_shows_its_answer_and_its_report_in_a_sandbox(begin, open
     assert seen.wrong == []
 
 
-def test_a_run_is_deleted_after_a_question(begin, open_page, cli: Cli, runs: Path) -> None:  # type: ignore[no-untyped-def]
-    import shutil
+def test_a_run_is_deleted_after_a_question(begin: Begin, open_page: OpenPage, cli: Cli, runs: Path) -> None:
 
     copy = cli.folder / "copied"
     shutil.copytree(runs, copy)
@@ -87,7 +91,9 @@ def test_a_run_is_deleted_after_a_question(begin, open_page, cli: Cli, runs: Pat
     assert list_runs(copy) == [second] and seen.wrong == []
 
 
-def test_a_wrong_token_is_refused_and_the_right_one_leaves_the_address(begin, open_page, runs: Path) -> None:  # type: ignore[no-untyped-def]
+def test_a_wrong_token_is_refused_and_the_right_one_leaves_the_address(
+    begin: Begin, open_page: OpenPage, runs: Path
+) -> None:
     live = opened(begin, runs, "--host", "0.0.0.0", "--token", TOKEN)
     port = live.origin.rsplit(":", 1)[1]
     origin = f"http://127.0.0.1:{port}"
@@ -103,7 +109,7 @@ def test_a_wrong_token_is_refused_and_the_right_one_leaves_the_address(begin, op
     expect(other.page.get_by_role("heading", name="This page asks for a token")).to_be_visible()
 
 
-def test_an_address_that_others_reach_has_a_token_of_its_own_each_time(begin, runs: Path) -> None:  # type: ignore[no-untyped-def]
+def test_an_address_that_others_reach_has_a_token_of_its_own_each_time(begin: Begin, runs: Path) -> None:
     urls = [opened(begin, runs, "--host", "0.0.0.0").url for _ in range(2)]
     tokens = {re.search(r"\?token=([\w-]{32,})$", url)[1] for url in urls}  # type: ignore[index]
     assert len(tokens) == 2
@@ -121,8 +127,7 @@ def test_what_cannot_be_is_said(cli: Cli, runs: Path) -> None:
             assert done.returncode == 2 and told in done.stderr, done.stderr
 
 
-def test_ctrl_c_ends_it_at_once_although_somebody_looks(begin, open_page, runs: Path) -> None:  # type: ignore[no-untyped-def]
-    import signal
+def test_ctrl_c_ends_it_at_once_although_somebody_looks(begin: Begin, open_page: OpenPage, runs: Path) -> None:
 
     live = opened(begin, runs)
     open_page(live.url)
@@ -132,7 +137,9 @@ def test_ctrl_c_ends_it_at_once_although_somebody_looks(begin, open_page, runs: 
 
 
 @pytest.mark.parametrize(("width", "dark"), [(1440, False), (1440, True), (390, False), (390, True)])
-def test_every_page_can_be_read_and_used_by_all(begin, open_page, runs: Path, axe: str, width: int, dark: bool) -> None:  # type: ignore[no-untyped-def]
+def test_every_page_can_be_read_and_used_by_all(
+    begin: Begin, open_page: OpenPage, runs: Path, axe: str, width: int, dark: bool
+) -> None:
     """By axe's rules, with all that a run can show, and nothing wider than the window."""
     first, second = (run.name for run in list_runs(runs))
     set_tags(runs / first, ["baseline"])
@@ -143,9 +150,6 @@ def test_every_page_can_be_read_and_used_by_all(begin, open_page, runs: Path, ax
         seen = open_page(f"{live.origin}/{path}", width=width, dark=dark)
         page = seen.page
         page.wait_for_timeout(600)
-        page.evaluate(axe)
-        found = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
-        told = [f"{one['id']}: {one['nodes'][0]['html'][:120]}" for one in found["violations"]]
-        assert told == [], path
+        assert violated(page, axe) == [], path
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), path
         assert [one for one in seen.wrong if "404" not in one] == []

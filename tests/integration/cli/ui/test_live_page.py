@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable
 
 import pytest
+from command_line import Cli
+from live_page import Begin, Live, OpenPage, violated
 from playwright.sync_api import expect
 
 from plimsoll.runs.directory import latest
@@ -19,11 +21,13 @@ def target(known_server: Callable[..., str]) -> str:
     return known_server("--servers", 4, "--service-ms", 5)
 
 
-def begun(begin, target: str, lasts: str = "60s"):  # type: ignore[no-untyped-def]
+def begun(begin: Begin, target: str, lasts: str = "60s") -> Live:
     return begin("run", "script.js", "--ui", "-e", f"BASE_URL={target}", "-e", f"LASTS={lasts}")
 
 
-def test_a_level_set_on_the_page_is_seen_there_in_all_windows_and_after_a_reload(begin, open_page, target, axe) -> None:  # type: ignore[no-untyped-def]
+def test_a_level_set_on_the_page_is_seen_there_in_all_windows_and_after_a_reload(
+    begin: Begin, open_page: OpenPage, target: str, axe: str
+) -> None:
     run = begun(begin, target)
     first, second = open_page(run.url), open_page(run.url, width=390, dark=True)
     for seen in (first, second):
@@ -52,7 +56,9 @@ def test_a_level_set_on_the_page_is_seen_there_in_all_windows_and_after_a_reload
     assert first.wrong == second.wrong == []
 
 
-def test_a_page_whose_process_is_gone_says_so_and_is_live_again_when_it_is_back(begin, open_page, target) -> None:  # type: ignore[no-untyped-def]
+def test_a_page_whose_process_is_gone_says_so_and_is_live_again_when_it_is_back(
+    begin: Begin, open_page: OpenPage, target: str
+) -> None:
     begun(begin, target)
     serving = begin("ui", "runs", "--port", "0")
     seen = open_page(serving.url)
@@ -60,7 +66,7 @@ def test_a_page_whose_process_is_gone_says_so_and_is_live_again_when_it_is_back(
     expect(seen.page.locator("#connection")).to_have_text("live")
     serving.process.kill()
     expect(seen.page.locator("#connection")).to_have_text("The connection is lost; trying again …")
-    begin("ui", "runs", "--port", port_of(serving))
+    begin("ui", "runs", "--port", serving.port)
     expect(seen.page.locator("#connection")).to_have_text("live")
     seen.page.get_by_role("button", name="Pause").click()
     expect(seen.page.locator("#answer")).to_contain_text("Reload it and try again.")
@@ -69,7 +75,7 @@ def test_a_page_whose_process_is_gone_says_so_and_is_live_again_when_it_is_back(
     expect(seen.page.locator("#phase")).to_have_text("paused")
 
 
-def test_a_note_is_kept_with_the_run_and_stop_ends_it(begin, open_page, target, cli) -> None:  # type: ignore[no-untyped-def]
+def test_a_note_is_kept_with_the_run_and_stop_ends_it(begin: Begin, open_page: OpenPage, target: str, cli: Cli) -> None:
     run = begun(begin, target)
     seen = open_page(run.url)
     expect(seen.page.locator("#phase")).to_have_text("running")
@@ -89,12 +95,12 @@ def test_a_note_is_kept_with_the_run_and_stop_ends_it(begin, open_page, target, 
     assert seen.wrong == []
 
 
-def test_viewers_hold_the_end_of_a_run_for_a_second_at_most(begin, open_page, target) -> None:  # type: ignore[no-untyped-def]
+def test_viewers_hold_the_end_of_a_run_for_a_second_at_most(begin: Begin, open_page: OpenPage, target: str) -> None:
     run = begun(begin, target, "8s")
     seen = [open_page(run.url) for _ in range(2)]
     expect(seen[0].page.locator("#phase")).to_have_text("running")
     path = seen[0].page.url.removeprefix(run.origin)
-    deaf = socket.create_connection(("127.0.0.1", port_of(run)))  # asks, and reads nothing
+    deaf = socket.create_connection(("127.0.0.1", run.port))  # asks, and reads nothing
     deaf.sendall(f"GET {path}/events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
     for one in seen:
         expect(one.page.locator("#ended-words")).to_have_text("The run has ended: finished", timeout=30_000)
@@ -105,21 +111,23 @@ def test_viewers_hold_the_end_of_a_run_for_a_second_at_most(begin, open_page, ta
     assert [one.wrong for one in seen] == [[], []]
 
 
-def test_the_page_ends_with_a_verb_that_is_killed(begin, open_page, target) -> None:  # type: ignore[no-untyped-def]
+def test_the_page_ends_with_a_verb_that_is_killed(begin: Begin, open_page: OpenPage, target: str) -> None:
     run = begun(begin, target)
     seen = open_page(run.url)
     expect(seen.page.locator("#phase")).to_have_text("running")
     run.process.kill()
     run.process.wait()
     expect(seen.page.locator("#ended-words")).to_have_text("The run has ended: killed")
-    port = port_of(run)
+    port = run.port
     deadline_s = time.monotonic() + 10
     while (is_there := answers(port)) and time.monotonic() < deadline_s:
         time.sleep(0.1)
     assert not is_there
 
 
-def test_a_verb_that_chooses_its_levels_offers_to_stop_it_as_ctrl_c_does(begin, open_page, target) -> None:  # type: ignore[no-untyped-def]
+def test_a_verb_that_chooses_its_levels_offers_to_stop_it_as_ctrl_c_does(
+    begin: Begin, open_page: OpenPage, target: str
+) -> None:
     flags = ("-e", f"BASE_URL={target}", "-e", "LASTS=60s", "--duration", "60s", "--baseline", "0", "--warm-up", "1")
     run = begin("hold", "script.js", "--ui", *flags)
     seen, beside = open_page(run.url), open_page(begin("ui", "runs", "--port", "0").url)
@@ -141,7 +149,9 @@ def test_a_verb_that_chooses_its_levels_offers_to_stop_it_as_ctrl_c_does(begin, 
     assert seen.wrong == beside.wrong == []
 
 
-def test_the_page_of_a_study_leads_to_its_next_experiment(begin, open_page, target, cli) -> None:  # type: ignore[no-untyped-def]
+def test_the_page_of_a_study_leads_to_its_next_experiment(
+    begin: Begin, open_page: OpenPage, target: str, cli: Cli
+) -> None:
     hold = "{hold: {users: 1, duration_s: 4, warm_up_s: 1, baseline_s: 0}}"
     cli.write(
         script_js="""import http from 'k6/http';
@@ -172,16 +182,13 @@ experiments: [{hold}, {hold}]
     assert seen.wrong == []
 
 
-def violated(page, axe: str) -> list[str]:  # type: ignore[no-untyped-def]
-    """What axe finds wrong with a page as it is."""
-    page.evaluate(axe)
-    found = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")["violations"]
-    return [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found]
-
-
-def port_of(run) -> int:  # type: ignore[no-untyped-def]
-    """Where its page listens."""
-    return int(run.origin.rsplit(":", 1)[1])
+def test_a_run_that_begins_paused_is_begun_on_the_page(begin: Begin, open_page: OpenPage, target: str) -> None:
+    run = begin("run", "script.js", "--paused", "--ui", "-e", f"BASE_URL={target}", "-e", "LASTS=3s")
+    seen = open_page(run.url)
+    expect(seen.page.locator("#phase")).to_have_text("paused")
+    seen.page.get_by_role("button", name="Resume").click()
+    expect(seen.page.locator("#ended-words")).to_have_text("The run has ended: finished")
+    assert run.wait() == 0 and seen.wrong == []
 
 
 def answers(port: int) -> bool:
