@@ -85,7 +85,7 @@ def analyze(
 
     from plimsoll.cli.answers import words_of
     from plimsoll.cli.flags.budgets import budgets_of
-    from plimsoll.cli.waiting import Waiting
+    from plimsoll.cli.live.waiting import Waiting
     from plimsoll.findings.exit_codes import exit_code_of
     from plimsoll.verbs.analysis import AnalysisChoices
     from plimsoll.verbs.analysis import analyze as analyse

@@ -58,8 +58,8 @@ def decompose(
     """
     from plimsoll.cli.answers import show
     from plimsoll.cli.flags import trials as trial_flags
+    from plimsoll.cli.flags.page_beside import page_beside
     from plimsoll.cli.flags.taking_part import taking_part
-    from plimsoll.cli.page_beside import page_beside
     from plimsoll.cli.progress import TrialLine, listening
     from plimsoll.plans.requests import DecomposeRequest
     from plimsoll.verbs.trials import decompose as decompose_verb

@@ -25,8 +25,8 @@ def demo(
     from dataclasses import replace
 
     from plimsoll.cli.answers import show
+    from plimsoll.cli.flags.page_beside import page_beside
     from plimsoll.cli.lab import installed_lab
-    from plimsoll.cli.page_beside import page_beside
     from plimsoll.cli.progress import ProgressLine, listening
     from plimsoll.engine import available_cpus
     from plimsoll.plans.load import Choices

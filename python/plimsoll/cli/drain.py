@@ -110,8 +110,8 @@ def drain(
     """
     from plimsoll.cli.answers import show
     from plimsoll.cli.flags.long_run import chosen
+    from plimsoll.cli.flags.page_beside import page_beside
     from plimsoll.cli.flags.taking_part import taking_part
-    from plimsoll.cli.page_beside import page_beside
     from plimsoll.cli.progress import ProgressLine, listening
     from plimsoll.verbs.long_runs import drain as find
 

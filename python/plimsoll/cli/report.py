@@ -46,7 +46,7 @@ def report(
             print(plain(written))
         is_running = RunReader(run_directory).state == "running"
     if not is_running and not has_tables(run_directory):
-        from plimsoll.cli.waiting import Waiting
+        from plimsoll.cli.live.waiting import Waiting
         from plimsoll.runs.format.tables import write_tables  # pyarrow takes 0.2 s to import
 
         # A folder that takes nothing more still has its lines, and lines that are no numbers have their report.

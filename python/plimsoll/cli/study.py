@@ -45,7 +45,7 @@ def study(
     Exit codes: 0 answered and objectives met, 99 an objective failed, 2 wrong input, 3 invalid or failed, 130
     interrupted.
     """
-    from plimsoll.cli.page_beside import page_beside
+    from plimsoll.cli.flags.page_beside import page_beside
     from plimsoll.cli.run.verb import pairs
     from plimsoll.errors import InputError
     from plimsoll.verbs.studies import StudyChoices

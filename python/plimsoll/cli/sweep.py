@@ -64,8 +64,8 @@ def sweep(
     """
     from plimsoll.cli.answers import show
     from plimsoll.cli.flags import trials as trial_flags
+    from plimsoll.cli.flags.page_beside import page_beside
     from plimsoll.cli.flags.taking_part import taking_part
-    from plimsoll.cli.page_beside import page_beside
     from plimsoll.cli.progress import TrialLine, listening
     from plimsoll.plans.requests import SweepRequest
     from plimsoll.verbs.trials import sweep as sweep_verb

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from plimsoll.cli.page_beside import LOOPBACK
+from plimsoll.cli.flags.page_beside import LOOPBACK
 
 
 def ui(

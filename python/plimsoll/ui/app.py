@@ -26,7 +26,6 @@ from plimsoll.ui import pages
 from plimsoll.ui.audience import Audience
 from plimsoll.ui.compared import compared
 from plimsoll.ui.controlling import Owner, control_of, tell_run
-from plimsoll.ui.endings import ending_of
 from plimsoll.ui.folder import INSIDE, Folder
 from plimsoll.ui.reports import Reports
 from plimsoll.ui.requests import Refused, form_of
@@ -113,7 +112,7 @@ class LivePage:
             return self._html("study", row=pages.row_of(run, name), rows=rows)
         control = control_of(run, self.owner)
         notes = [dict(note) for note in notes_of(path)]
-        ending = None if run.status == "running" else ending_of(path)
+        ending = None if run.status == "running" else pages.ending_of(path)
         return self._html("run", row=pages.row_of(run, name), control=control, notes=notes, ending=ending)
 
     async def _events(self, request: Request) -> Response:
@@ -123,7 +122,7 @@ class LivePage:
             following = self.owner.newest if self.owner is not None and self.owner.owns(path) else None
             for seen in [seen for seen, one in self._audiences.items() if one.is_over]:
                 del self._audiences[seen]
-            audience = self._audiences[path] = Audience(path, ending_of, following)
+            audience = self._audiences[path] = Audience(path, pages.ending_of, following)
         if self._is_closing or sum(one.viewers for one in self._audiences.values()) >= MOST_VIEWERS:
             raise Refused("Too many pages look at this already.", 503)
         return StreamingResponse(audience.messages(), media_type="text/event-stream")

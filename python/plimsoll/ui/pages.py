@@ -1,15 +1,19 @@
-"""The HTML of the live page, from templates that escape all that is put into them."""
+"""The HTML of the live page, from templates that escape all that is put into them; a run in their words."""
 
 from __future__ import annotations
 
+import shlex
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from plimsoll.errors import PlimsollError
 from plimsoll.plain_text import plain
-from plimsoll.runs.kept.catalogue import StoredRun
+from plimsoll.runs.directory import FINDINGS
+from plimsoll.runs.kept.catalogue import StoredRun, read_json, stored_run
 from plimsoll.words import counted_words, size_words, time_words
 
 if TYPE_CHECKING:
@@ -69,3 +73,23 @@ def counted(rows: Sequence[Any]) -> str:
 def _lasted(run: StoredRun) -> str:
     ended = run.ended_unix
     return time_words(ended - run.began_unix) if ended is not None and 0 < run.began_unix <= ended else ""
+
+
+def ending_of(path: Path) -> dict[str, Any]:
+    """Its status, answer and next command."""
+    with suppress(PlimsollError):
+        row = row_of(stored_run(path), path.name)
+        answer = _whole_answer(path, row["verb"]) or row["answer"] or "No answer was recorded."
+        return {"status": row["status"], "key": row["key"], "answer": answer, "command": _command(path)}
+    return {"status": "cannot be read", "key": "bad", "answer": "", "command": _command(path)}
+
+
+def _whole_answer(path: Path, verb: str) -> str:
+    """What an experiment answered first; of a plain run its list says what it did."""
+    found = read_json(path / FINDINGS)
+    first = found[0] if verb != "run" and isinstance(found, list) and found else None
+    return plain(first.get("answer") or "") if isinstance(first, Mapping) else ""
+
+
+def _command(path: Path) -> str:
+    return f"plimsoll report {shlex.quote(plain(path))}"

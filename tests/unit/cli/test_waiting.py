@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from plimsoll.cli.waiting import Waiting
+from plimsoll.cli.live.waiting import Waiting
 
 
 def test_what_is_done_quickly_says_nothing_and_then_a_line_comes_each_ten_seconds(

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from plimsoll.cli.app import app
-from plimsoll.cli.page_beside import page_beside
+from plimsoll.cli.flags.page_beside import page_beside
 from plimsoll.errors import InputError
 from plimsoll.ui import server
 

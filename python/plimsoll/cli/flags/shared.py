@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from plimsoll.cli.flags.page_beside import UI_HELP
 from plimsoll.cli.flags.quantities import count
-from plimsoll.cli.page_beside import UI_HELP
 from plimsoll.study import bounds
 
 

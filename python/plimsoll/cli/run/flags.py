@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from plimsoll.cli.page_beside import UI_HELP
+from plimsoll.cli.flags.page_beside import UI_HELP
 from plimsoll.cli.run.k6_options import OPTIONS, K6Option, Shape
 from plimsoll.errors import InputError
 from plimsoll.nearest_word import NamingParser

@@ -60,7 +60,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _run(flags: Mapping[str, Any], told: Settings) -> int:
-    from plimsoll.cli.page_beside import page_beside
+    from plimsoll.cli.flags.page_beside import page_beside
 
     with page_beside(flags["ui"], flags["runs"]):
         return _run_script(flags, told)
