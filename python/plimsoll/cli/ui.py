@@ -47,5 +47,5 @@ def ui(
     listening = listening_socket(host, port)
     page = LivePage(folder, host, listening.getsockname()[1], token)
     print(f"The runs in {folder}: {address_of(listening, token)}  (Ctrl-C ends this)", file=sys.stderr, flush=True)
-    with suppress(KeyboardInterrupt):
+    with suppress(KeyboardInterrupt):  # before it serves
         asyncio.run(serve(listening, page, asyncio.Event().wait))

@@ -51,7 +51,7 @@ def row_of(run: StoredRun, name: str) -> dict[str, Any]:
         "shown": plain(name),
         "verb": plain(run.experiment) or "?",
         "about": plain(run.about),
-        "answer": plain(run.answer),
+        "answer": plain(run.answer).rstrip(";"),
         "status": ", ".join(words),
         "key": key or ("good" if run.status == "finished" else "open"),
         "is_running": run.status == "running",

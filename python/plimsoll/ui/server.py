@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import secrets
+import signal
 import socket
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -82,22 +83,32 @@ def is_loopback(host: str) -> bool:
 
 
 async def serve(found: socket.socket, page: LivePage, until: Callable[[], Awaitable[object]]) -> None:
-    """Serve until `until` returns; then viewers get the last state, and are not waited for longer than LAST_WORDS_S."""
+    """Serve until `until` returns or a signal asks to end; then viewers get the last state, and are not waited for
+    longer than LAST_WORDS_S."""
     import uvicorn
+
+    class Server(uvicorn.Server):
+        """One that leaves signals to this file: its own way ends in a KeyboardInterrupt that nobody awaits."""
+
+        @contextmanager
+        def capture_signals(self) -> Iterator[None]:
+            yield
 
     config = uvicorn.Config(
         page.asgi, log_config=None, access_log=False, lifespan="off", ws="none", http="h11", loop="asyncio",
         server_header=False, log_level="critical", timeout_graceful_shutdown=1, timeout_keep_alive=5,
         limit_concurrency=MOST_CONNECTIONS,
     )  # fmt: skip
-    server = uvicorn.Server(config)
-    serving = asyncio.create_task(server.serve(sockets=[found]))
-    waiting = asyncio.ensure_future(until())
-    await asyncio.wait({serving, waiting}, return_when=asyncio.FIRST_COMPLETED)
-    waiting.cancel()
+    server, asked = Server(config), asyncio.Event()
+    for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        asyncio.get_running_loop().add_signal_handler(one, asked.set)
+    serving = asyncio.ensure_future(server.serve(sockets=[found]))
+    ends = [asyncio.ensure_future(until()), asyncio.ensure_future(asked.wait())]
+    await asyncio.wait({serving, *ends}, return_when=asyncio.FIRST_COMPLETED)
+    for one_end in ends:
+        one_end.cancel()
     with suppress(asyncio.TimeoutError):
         await asyncio.wait_for(page.close(), LAST_WORDS_S)
     await asyncio.sleep(0.05)
     server.should_exit = True
-    with suppress(asyncio.CancelledError):
-        await asyncio.wait({serving}, timeout=LAST_WORDS_S)
+    await asyncio.wait({serving}, timeout=LAST_WORDS_S)

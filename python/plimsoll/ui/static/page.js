@@ -257,7 +257,7 @@
   source.addEventListener("next", () => { get("next").hidden = false; });
   source.addEventListener("bye", () => {
     source.close();
-    if (!hasEnded) put("connection", "The process that serves this page has ended.");
+    if (!hasEnded) put("connection", "The process that serves this page has ended. Reload this page when it is back.");
     // Beside a verb it ends with that: what it served is no link any more.
     if (isBeside && get("next").hidden) for (const one of [get("keeping"), document.querySelector("nav")]) one.hidden = true;
   });

@@ -127,11 +127,15 @@ def test_what_cannot_be_is_said(cli: Cli, runs: Path) -> None:
             assert done.returncode == 2 and told in done.stderr, done.stderr
 
 
-def test_ctrl_c_ends_it_at_once_although_somebody_looks(begin: Begin, open_page: OpenPage, runs: Path) -> None:
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_at_once_although_somebody_looks(
+    begin: Begin, open_page: OpenPage, runs: Path, how: signal.Signals
+) -> None:
 
     live = opened(begin, runs)
-    open_page(live.url)
-    live.process.send_signal(signal.SIGINT)
+    seen = open_page(f"{live.origin}/runs/{list_runs(runs)[0].name}")
+    expect(seen.page.locator("#ended")).to_be_visible()
+    live.process.send_signal(how)
     assert live.wait(5) == 0
     assert not any("Traceback" in line for line in live.said)
 
