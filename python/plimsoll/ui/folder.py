@@ -1,6 +1,6 @@
 """Names of runs in addresses, and the run directories that they mean: those of one folder, and none beside it.
 
-A run of a study lies in the study's directory; its name is "STUDY:RUN".
+A run of a study lies in the study's directory, and that of one of many studies in theirs; its name is "STUDY:RUN".
 """
 
 from __future__ import annotations
@@ -8,11 +8,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from plimsoll.runs.directory import MANIFEST
 from plimsoll.runs.kept.catalogue import is_run
 
 INSIDE = ":"
-MOST_NAME = 255
+MOST_NAME, MOST_DEEP = 255, 3
 
 
 class Folder:
@@ -23,13 +22,15 @@ class Folder:
 
     def find(self, name: str) -> Path | None:
         """The run directory of that name; None where there is none, or where a link would lead out of the folder."""
-        outer, _, inner = name.partition(INSIDE)
-        if not _is_name(outer) or not is_run(self.root / outer):
+        parts = name.split(INSIDE)
+        if len(parts) > MOST_DEEP or not all(map(_is_name, parts)):
             return None
-        path = self.root / outer
-        if not inner:
-            return path
-        return _run_inside(path / inner) if _is_name(inner) else None
+        path = self.root
+        for part in parts:
+            path = path / part
+            if path.is_symlink():
+                return None
+        return path if is_run(path) else None
 
     def name_of(self, path: Path) -> str | None:
         """The name of a run directory; None of one that is not in the folder."""
@@ -38,17 +39,8 @@ class Folder:
         except ValueError:
             return None
         name = INSIDE.join(parts)
-        return name if 1 <= len(parts) <= 2 and self.find(name) is not None else None
+        return name if self.find(name) is not None else None
 
 
 def _is_name(text: str) -> bool:
-    return (
-        0 < len(text) <= MOST_NAME
-        and text not in (".", "..")
-        and not any(one in text for one in ("/", "\\", "\0", INSIDE))
-    )
-
-
-def _run_inside(path: Path) -> Path | None:
-    is_real = path.is_dir() and not path.is_symlink()
-    return path if is_real and (path / MANIFEST).is_file() and not (path / MANIFEST).is_symlink() else None
+    return 0 < len(text) <= MOST_NAME and text not in (".", "..") and not any(one in text for one in ("/", "\\", "\0"))

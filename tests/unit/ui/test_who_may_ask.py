@@ -13,6 +13,7 @@ from page_asked import HOST, csrf_of
 
 from plimsoll.runs.kept.labels import tags_of
 from plimsoll.runs.writer import RunWriter
+from plimsoll.ui.folder import Folder
 
 TOKEN = "a-token-of-enough-length"
 Ask = Callable[..., TestClient]
@@ -162,3 +163,18 @@ def test_names_of_others_are_shown_as_text(page: Ask, finished: Path) -> None:
     for path in ("/", f"/runs/{finished.name}", f"/runs/{finished.name}/delete"):
         answer = page().get(path).text
         assert "<script>alert" not in answer and "&lt;script&gt;alert(1)" in answer
+
+
+def test_runs_of_studies_have_names_and_links_between_have_none(finished: Path, tmp_path: Path) -> None:
+    folder = Folder(tmp_path)
+    many = tmp_path / "20260101-000000-studies-0000"
+    study = many / "20260101-000001-study-0000"
+    study.mkdir(parents=True)
+    (study / finished.name).mkdir()
+    (study / finished.name / "manifest.json").write_bytes((finished / "manifest.json").read_bytes())
+    name = f"{many.name}:{study.name}:{finished.name}"
+    assert folder.name_of(study / finished.name) == name and folder.find(name) == study / finished.name
+    assert folder.name_of(tmp_path) is None and folder.name_of(Path("/etc")) is None
+    (tmp_path / "link").symlink_to(many)
+    assert folder.find(name.replace(many.name, "link")) is None
+    assert folder.find(f"{name}:x") is None and folder.find(f"..:{tmp_path.name}:runs") is None

@@ -42,7 +42,11 @@ def page_beside(is_wanted: bool, runs: Path) -> Iterator[None]:
     assert process.stdin is not None
     pipe = process.stdin
 
+    has_begun = False
+
     def tell(run: Path) -> None:
+        nonlocal has_begun
+        has_begun = True
         with suppress(OSError, ValueError):
             pipe.write(json.dumps({"run": os.path.abspath(run)}).encode() + b"\n")
             pipe.flush()
@@ -53,6 +57,8 @@ def page_beside(is_wanted: bool, runs: Path) -> Iterator[None]:
     finally:
         with suppress(OSError):
             pipe.close()
+        if not has_begun:  # nobody looks at anything
+            process.kill()
         try:
             process.wait(ENDS_WITHIN_S)
         except subprocess.TimeoutExpired:

@@ -195,3 +195,8 @@ def answers(port: int) -> bool:
     """Whether something listens there."""
     with socket.socket() as asking:
         return asking.connect_ex(("127.0.0.1", port)) == 0
+
+
+def test_wrong_input_is_told_as_without_the_page(cli: Cli) -> None:
+    without, done = cli("run", "missing.js"), cli("run", "missing.js", "--ui")
+    assert done.returncode == without.returncode and without.stderr in done.stderr
