@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
-import tarfile
 import time
 from collections.abc import Iterator
-from pathlib import Path
+from importlib.resources import files
 
 import pytest
 from command_line import Cli
@@ -17,8 +15,6 @@ from page_in_chromium import MISSING, PROGRAMS
 from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
 
 expect.set_options(timeout=30_000)  # of a busy machine
-AXE = "axe-core@4.14.1"
-KEPT = Path(__file__).parents[4] / "target" / "axe-core"
 SCRIPT = """import http from 'k6/http';
 export const options = {
   scenarios: { home: {
@@ -86,13 +82,5 @@ def begin(cli: Cli) -> Begin:
 
 @pytest.fixture(scope="session")
 def axe() -> str:
-    """axe-core's script, which npm brings once."""
-    script = KEPT / "package" / "axe.min.js"
-    if not script.exists():
-        KEPT.mkdir(parents=True, exist_ok=True)
-        made = subprocess.run(["npm", "pack", "--silent", AXE], cwd=KEPT, capture_output=True, text=True, check=False)
-        if made.returncode:
-            pytest.fail(f"npm did not bring {AXE}: {made.stderr[-500:]}")
-        with tarfile.open(KEPT / made.stdout.split()[-1]) as archive:
-            archive.extract("package/axe.min.js", KEPT, filter="data")
-    return script.read_text(encoding="utf-8")
+    """axe-core's script, which looks for what shuts people out of a page."""
+    return files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
