@@ -104,12 +104,17 @@ class Audience:
 
     async def _follow(self) -> None:
         idle_s = 0.0
-        while self.ended is None and idle_s < KEPT_S:
-            await asyncio.sleep(self._every_s)
-            idle_s = 0.0 if self.viewers else idle_s + self._every_s
-            if self.viewers:
-                await self._look()
-        self.is_closed = self.is_closed or self.ended is None
+        try:
+            while self.ended is None and idle_s < KEPT_S:
+                await asyncio.sleep(self._every_s)
+                idle_s = 0.0 if self.viewers else idle_s + self._every_s
+                if self.viewers:
+                    await self._look()
+        finally:  # also where the run cannot be read any more: viewers ask again, and none waits for ever
+            if self.ended is None:
+                self.is_closed = True
+                async with self._changed:
+                    self._changed.notify_all()
 
     async def _look(self) -> None:
         """Read what is new, to the end of what is there; and how the run ended, once it has."""

@@ -7,6 +7,7 @@ import socket
 import time
 from collections.abc import Callable
 
+import psutil
 import pytest
 from command_line import Cli
 from live_page import Begin, Live, OpenPage, violated
@@ -200,3 +201,11 @@ def answers(port: int) -> bool:
 def test_wrong_input_is_told_as_without_the_page(cli: Cli) -> None:
     without, done = cli("run", "missing.js"), cli("run", "missing.js", "--ui")
     assert done.returncode == without.returncode and without.stderr in done.stderr
+
+
+def test_a_run_goes_on_when_the_process_of_its_page_is_killed(begin: Begin, target: str) -> None:
+    run = begun(begin, target, "4s")
+    (page,) = (one for one in psutil.Process(run.process.pid).children() if "plimsoll.ui.beside" in one.cmdline())
+    page.kill()
+    assert run.wait() == 0
+    assert not any("Traceback" in line for line in run.said)
