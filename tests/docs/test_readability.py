@@ -11,14 +11,22 @@ import pytest
 from markdown_pages import ROOT, sentences, words
 
 MENDED = (
+    "README.md",
+    "docs/capacity.md",
     "docs/coming-from-gatling.md",
     "docs/coming-from-jmeter.md",
     "docs/coming-from-k6.md",
     "docs/coming-from-locust.md",
+    "docs/compare.md",
+    "docs/decompose.md",
+    "docs/findings.md",
     "docs/glossary.md",
+    "docs/grow.md",
+    "docs/hold.md",
     "docs/python.md",
     "docs/reading-a-report.md",
     "docs/remote-targets.md",
+    "docs/sweep.md",
     "docs/tutorial.md",
 )
 MOST_WORDS = 25
