@@ -11,6 +11,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+import yaml
+from certificates import self_signed
 from markdown_pages import PAGES, ROOT, fences
 
 from plimsoll.cli.reference import reference
@@ -80,4 +82,22 @@ def test_whole_studies_on_a_page_load(name: str, tmp_path: Path) -> None:
         assert script is not None
         names = re.findall(r"exec: (\w+)", code)
         (tmp_path / script[1]).write_text("".join(f"export function {one}() {{}}\n" for one in names))
+        load_study(study)
+
+
+def test_parts_of_studies_on_the_page_of_remote_targets_fit_into_a_study(tmp_path: Path) -> None:
+    (tmp_path / "script.js").write_text("export function view() {}\n")
+    self_signed(tmp_path, "kubelet-ca")
+    least = {
+        "target": {"url": "http://10.0.0.7:8080"},
+        "workload": {"script": "script.js", "operations": [{"name": "view", "exec": "view", "per_user_hour": 60}]},
+    }
+    page = (ROOT / "docs" / "remote-targets.md").read_text(encoding="utf-8")
+    parts = [
+        yaml.safe_load(code) for language, _, code in fences(page) if language == "yaml" and "workload:" not in code
+    ]
+    assert len(parts) == 3
+    for part in parts:
+        study = tmp_path / "study.yaml"
+        study.write_text(yaml.safe_dump({**least, **part}), encoding="utf-8")
         load_study(study)

@@ -13,6 +13,7 @@ from markdown_pages import ROOT, sentences, words
 MENDED = (
     "README.md",
     "docs/analyze.md",
+    "docs/attribution.md",
     "docs/capacity.md",
     "docs/coming-from-gatling.md",
     "docs/coming-from-jmeter.md",
