@@ -33,6 +33,7 @@ MENDED = (
     "docs/reading-a-report.md",
     "docs/reliability.md",
     "docs/remote-targets.md",
+    "docs/report-cost.md",
     "docs/runs.md",
     "docs/size.md",
     "docs/study.md",
