@@ -11,7 +11,9 @@ import pytest
 from markdown_pages import ROOT, sentences, words
 
 MENDED = (
+    "CONTRIBUTING.md",
     "README.md",
+    "SECURITY.md",
     "docs/analyze.md",
     "docs/attribution.md",
     "docs/capacity.md",

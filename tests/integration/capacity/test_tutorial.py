@@ -96,7 +96,7 @@ def limits(finding: dict[str, Any]) -> set[str]:
     return {limit["kind"], short.get("kind", "")}
 
 
-def test_the_tutorial_names_its_lock_and_proves_the_mend(reader: Reader) -> None:
+def test_the_tutorial_names_its_lock_and_proves_the_fix(reader: Reader) -> None:
     for language, title, code in fences(PAGE):
         named = re.search(r'title="([^"]+)"', title)
         if named is not None:
