@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
+import re
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 import yaml
-from markdown_pages import ROOT
+from markdown_pages import FENCE, PAGES, ROOT
 
 
 def build() -> ModuleType:
@@ -31,6 +33,27 @@ def test_every_page_has_one_place_in_the_navigation() -> None:
     settings = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
     pages = {str(path.relative_to(ROOT)) for pattern in build().PAGES for path in ROOT.glob(pattern)}
     assert sorted(named(settings["nav"])) == sorted(name for name in pages if name.endswith(".md"))
+
+
+def run_together(text: str) -> list[str]:
+    """Lines that begin a list or a table right behind a line of text: MkDocs takes them for more of that text."""
+    lines = FENCE.sub("", text).splitlines()
+    return [
+        line
+        for before, line in pairwise(lines)
+        if (re.match(r"[-*] |1\. ", line) and before.strip() and not re.match(r"\s*([-*#]|\d+\.)|\s\s", before))
+        or (line.startswith("|") and before.strip() and not before.startswith(("|", "#")))
+    ]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
+def test_lists_and_tables_stand_apart_from_the_text_before_them(page: Path) -> None:
+    assert run_together(page.read_text(encoding="utf-8")) == []
+
+
+def test_a_list_and_a_table_right_behind_text_are_seen() -> None:
+    page = "# A\n- a\n  more\n- b\n\ntext\n- c\n\ntext\n| d |\n|---|\n\n1. e\n2. f\n"
+    assert run_together(page) == ["- c", "| d |"]
 
 
 def test_what_the_theme_would_load_by_itself_is_beside_the_pages() -> None:
