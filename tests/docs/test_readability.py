@@ -59,6 +59,8 @@ MENDED = (
     "docs/study.md",
     "docs/sweep.md",
     "docs/tutorial.md",
+    "lab/README.md",
+    "lab/docs/lab.md",
 )
 MOST_WORDS = 25
 # What to write instead.
