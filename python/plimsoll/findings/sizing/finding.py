@@ -26,9 +26,11 @@ from plimsoll.findings.sizing.limit import (
     process_words,
     processes_needed,
     stopped_by,
+    undecided_words,
 )
 from plimsoll.findings.sizing.memory import memory_growth, next_steps_for_memory
 from plimsoll.findings.sizing.needs import (
+    HELD_WITHIN,
     TIMES,
     Wanted,
     cores_of,
@@ -60,10 +62,10 @@ def sizing_finding(main: Mapping[str, Any], facts: SizingFacts, wanted: Wanted, 
     hosts = list(dict.fromkeys(part.host for part in facts.parts))
     sizes = [needs_at(times, hosts, facts, wanted) for times in TIMES]
     carries = [carried_on(cores, main, facts) for cores in wanted.cores]
-    stopped = stopped_by(main)
+    stopped, undecided = stopped_by(main), undecided_words(main, wanted)
     return {
         "question": QUESTION,
-        "answer": _answer(sizes, facts, wanted, unit, stopped),
+        "answer": _answer(sizes, facts, wanted, unit, stopped, undecided),
         "sizing": {
             "noun": facts.noun,
             "per_s": wanted.per_s,
@@ -77,7 +79,7 @@ def sizing_finding(main: Mapping[str, Any], facts: SizingFacts, wanted: Wanted, 
         },
         "evidence": _evidence(facts, unit),
         "tables": [
-            hardware_table(sizes, wanted, unit, hosts, facts.noun),
+            hardware_table(sizes, wanted, unit, facts.noun, _caveats(facts, wanted, stopped, undecided)),
             *carries_table(carries),
             process_table(facts, wanted, stopped),
             *disk_table(sizes),
@@ -135,7 +137,22 @@ def _evidence(facts: SizingFacts, unit: str) -> list[dict[str, Any]]:
     return as_data([*parts, *grown])
 
 
-def _answer(sizes: Sequence[Mapping[str, Any]], facts: SizingFacts, wanted: Wanted, unit: str, stopped: Stopped) -> str:
+def _caveats(facts: SizingFacts, wanted: Wanted, stopped: Stopped, undecided: str) -> list[str]:
+    """What a reader of the sizes alone has to know of those above what the run measured or proved."""
+    top, largest = max(rate for _, rate in facts.rates), TIMES[-1] * wanted.per_s
+    measured = f"The highest load measured is {number(top)} {facts.noun}s/s: sizes above it are extrapolated."
+    beyond = [measured] if largest > HELD_WITHIN * top else []
+    return [*filter(None, (undecided, ceiling_words(facts.parts, wanted, stopped))), *beyond]
+
+
+def _answer(
+    sizes: Sequence[Mapping[str, Any]],
+    facts: SizingFacts,
+    wanted: Wanted,
+    unit: str,
+    stopped: Stopped,
+    undecided: str,
+) -> str:
     first = sizes[0]
     load = _load_words(first, unit, facts.noun)
     parts = []
@@ -145,7 +162,7 @@ def _answer(sizes: Sequence[Mapping[str, Any]], facts: SizingFacts, wanted: Want
             host["cpu"], _by_process([one for one in facts.parts if one.host == (host["host"] or HERE)], wanted)
         )
         parts.append(f"{capital(cpu)}{where}; {_memory_words(host['memory'])}")
-    words = [f"For {load}: {'. '.join(parts)}."]
+    words = [*filter(None, [undecided]), f"For {load}: {'. '.join(parts)}."]
     if stopped.carried_per_s is not None and wanted.per_s > stopped.carried_per_s:
         at = f"This run stopped at {number(stopped.carried_per_s)} operations/s, below what is asked for."
         words.insert(0, at)

@@ -12,6 +12,7 @@ from plimsoll.findings.sizing.needs import TIMES, Wanted, cpu_per_operation_s
 from plimsoll.words import level_words, number, share_words, size_words
 
 CANNOT = "cannot tell"
+_SIZES = "Minimum: what the load itself takes. Recommended: the upper end of the 95% interval"
 _AHEAD = {
     "operation": "ahead: if each further item takes as much.",
     "item": "items are counted from the run's start: how many there were before is not known.",
@@ -19,12 +20,12 @@ _AHEAD = {
 
 
 def hardware_table(
-    sizes: Sequence[Mapping[str, Any]], wanted: Wanted, unit: str, hosts: Sequence[str], noun: str
+    sizes: Sequence[Mapping[str, Any]], wanted: Wanted, unit: str, noun: str, caveats: Sequence[str]
 ) -> dict[str, Any]:
-    """A row for each load and host: cores and memory used, at least, and recommended."""
+    """A row for each load and host: cores and memory used, at least, and recommended; above them the `caveats`."""
     columns = ["Load", f"{capital(noun)}s/s", "CPU used, cores", "CPU minimum", "CPU recommended", "Memory used"]
     columns += ["Memory recommended"]
-    is_many = len(hosts) > 1
+    is_many = len(sizes[0]["hosts"]) > 1
     rows = []
     for size in sizes:
         for host in size["hosts"]:
@@ -36,8 +37,7 @@ def hardware_table(
             rows.append(([host["host"] or "this host"] if is_many else []) + row)
     return {
         "title": "Hardware by load",
-        "note": f"Minimum: what the load itself takes. Recommended: the upper end of the 95% interval with "
-        f"{share_words(wanted.reserve)} left unused.",
+        "note": " ".join([_SIZES, f"with {share_words(wanted.reserve)} left unused.", *caveats]),
         "columns": (["Host"] if is_many else []) + columns,
         "rows": rows,
         "words": ["Load"],
