@@ -17,6 +17,7 @@ from plimsoll.findings.capacity.collapse import (
 )
 from plimsoll.findings.capacity.nothing_carried import ON_A_QUIET_HOST, how_to_find_one, is_disturbed, min_users_words
 from plimsoll.findings.capacity.sustainable import fails_below
+from plimsoll.findings.exit_codes import without_data
 from plimsoll.findings.limits.next_steps import steps_of
 from plimsoll.findings.resources import saw_target
 from plimsoll.findings.validity.foreign_work import OF_WHAT_WAS_LEFT
@@ -306,7 +307,8 @@ def next_steps(result: Mapping[str, Any], finding: Mapping[str, Any]) -> list[st
         causes = Counter(result["steps"][-1].get("error_causes") or {}) if result["steps"] else Counter()
         known = Failures(causes).next_step()
         return [known or "Try one request by hand, and look at the target's log and at logs/ of the run."]
-    steps = list(finding["generator"]["remedies"])
+    blank = [str(item["needs"]) for item in finding["objectives"] if without_data(item) and item.get("needs")]
+    steps = [*finding["generator"]["remedies"], *dict.fromkeys(blank)]
     good, bad, goal = result["good"], result["bad"], result["width_goal"]
     falls = result.get("slowed") or (finding.get("capacity") or {}).get("dearer")
     if result["status"] == "interrupted":
@@ -330,11 +332,7 @@ def next_steps(result: Mapping[str, Any], finding: Mapping[str, Any]) -> list[st
 
 def _to_decide(result: Mapping[str, Any], finding: Mapping[str, Any]) -> list[str]:
     """What would decide the objectives that are open: where the expected load is not carried, a load that is."""
-    misnamed = [str(item["needs"]) for item in finding["objectives"] if item.get("unmatched")]
-    if misnamed:
-        others = [item for item in finding["objectives"] if not item.get("unmatched")]
-        return [*misnamed, *_to_decide(result, {**finding, "objectives": others})]
-    undecided = [item for item in finding["objectives"] if item.get("needs")]
+    undecided = [item for item in finding["objectives"] if item.get("needs") and not without_data(item)]
     if undecided and result["good"] is not None and (finding.get("headroom") or {}).get("carries") is False:
         many = "1 objective is" if len(undecided) == 1 else f"{len(undecided)} objectives are"
         level = level_words(result["good"], result["unit"])

@@ -356,7 +356,8 @@ def _objective_words(judged: list[dict[str, Any]]) -> str:
         names = ", ".join(f"{_subject(item)} {item['objective']}" for item in counts["failed"][:3])
         words.append(f"{len(counts['failed'])} failed ({names}{' …' if len(counts['failed']) > 3 else ''})")
     if counts["without"]:
-        words.append(f"{len(counts['without'])} had no data")
+        counted = "which counts as failed" if len(counts["without"]) == 1 else "which count as failed"
+        words.append(f"{len(counts['without'])} had no data, {counted}")
     if counts["undecided"]:
         words.append(f"{len(counts['undecided'])} cannot be told yet")
     return ", ".join(words) + "."
