@@ -64,7 +64,7 @@ def _kept(run: RunEvidence) -> list[Chart | None]:
 def _pulses(run: RunEvidence) -> Chart | None:
     """Mean response time over time; a rule marks where each pulse of a periodic job began."""
     points: list[tuple[float, str, float]] = [
-        (item.start_s, "mean", item.times.times.mean) for item in run.timeline.bins if item.times.times.count
+        (item.start_s, "mean", times.mean) for item in run.timeline.bins if (times := item.times.answered_times).count
     ]
     periodic = _found(run.findings, "periodic")
     marks = [float(second) for second in periodic.get("times_s") or ()]

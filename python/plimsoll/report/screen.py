@@ -116,7 +116,8 @@ def _reasons(main: FindingView) -> list[list[str]]:
     if main.valid or main.unanswered:
         return []
     what = f" for {main.invalid_for}" if main.invalid_for else ""
-    because = main.reasons[0] if main.reasons else "the target alone did not make this result."
+    otherwise = "the target alone did not make this result." if main.blames_generator else "see --details."
+    because = main.reasons[0] if main.reasons else otherwise
     return [_cut(because, LIMIT_LINES, lead=f"INVALID{what}: ")]
 
 

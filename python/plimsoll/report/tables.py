@@ -72,12 +72,12 @@ def tally_rows(
                 "name": name,
                 "count": wording.number(tally.count),
                 "rate": wording.number(tally.count * each_per_s) if each_per_s is not None else wording.NOTHING,
-                "average": wording.number(tally.times.mean),
-                "min": wording.number(tally.times.min),
+                "average": wording.number(tally.answered_times.mean),
+                "min": wording.number(tally.answered_times.min),
                 "p50": _quantile(tally, 0.50),
                 "p90": _quantile(tally, 0.90),
                 "p95": _quantile(tally, 0.95),
-                "max": wording.number(tally.times.max),
+                "max": wording.number(tally.answered_times.max),
                 "errors": wording.number(tally.failed) if tally.judged else wording.NOTHING,
                 "error_share": wording.percent(tally.error_share) if tally.failed else "",
                 "failing": tally.failed > 0,
@@ -90,7 +90,7 @@ def tally_rows(
 def _quantile(tally: Tally, quantile: float) -> tuple[str, bool]:
     """Text, and whether it rests on too few samples."""
     few = tally.count < SAMPLES_BEYOND / (1 - quantile)
-    return wording.number(tally.percentile_ms(quantile)), bool(tally.count) and few
+    return wording.number(tally.percentile_ms(quantile)), bool(tally.answered_times.count) and few
 
 
 def step_rows(steps: Sequence[Step]) -> list[dict[str, Any]]:

@@ -50,7 +50,8 @@ def _lines(item: FindingView) -> list[str]:
     if not item.valid and not item.unanswered:
         where = "See the reasons below." if item.caveats else "The reasons are with the first answer."
         what = f" for {item.invalid_for}" if item.invalid_for else ""
-        lines += wrapped(f"INVALID{what}: the target alone did not make this result. {where}", "  ")
+        blamed = "the target alone did not make this result. " if item.blames_generator else ""
+        lines += wrapped(f"INVALID{what}: {blamed}{where if blamed or not item.reasons else item.reasons[0]}", "  ")
     lines += outcome_lines(item)
     width = max((len(label) for label, _ in item.facts), default=0)
     lines += [f"  {clean(label):<{width}}  {clean(value)}" for label, value in item.facts]

@@ -13,6 +13,7 @@ from plimsoll.cli.live.state import Course, Health
 from plimsoll.findings.validity.generator import LAG_OF_RESPONSE
 from plimsoll.findings.validity.self_diagnosis import LEAST_LAG_MS, THREAD_BUSY
 from plimsoll.runs.metric_names import RESPONSE_METRICS
+from plimsoll.runs.readings.failures import is_unanswered
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.words import count_words, ms_words, number, share_words, size_words
 
@@ -36,14 +37,16 @@ def answers_of(snapshot: Snapshot) -> Answers:
 
     present = {series.metric for series in snapshot.series if series.count}
     metric = next((name for name in RESPONSE_METRICS if name in present), None)
-    times, failed, requests = Histogram(), 0, 0
+    times, failed, requests, unanswered = Histogram(), 0, 0, 0
     for series in snapshot.series:
         if series.metric == metric:
             times.add_series(series)
         if series.metric == "http_req_failed":
             failed += int(series.passes or 0)
             requests += int(series.total or 0)
-    return Answers(times.percentile(0.95) if times.count else None, failed, requests)
+            unanswered += int(series.total or 0) if is_unanswered(series) else 0
+    is_silent = 0 < requests <= unanswered
+    return Answers(times.percentile(0.95) if times.count and not is_silent else None, failed, requests)
 
 
 def p95_words(p95_ms: float | None) -> str:
