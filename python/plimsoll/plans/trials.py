@@ -33,6 +33,7 @@ from plimsoll.plans.arms import (
 from plimsoll.plans.load import NO_THRESHOLDS, Choices, Plan, engine_cpus, plan_of
 from plimsoll.plans.load_bounds import check_load
 from plimsoll.plans.load_time import repetitions_within
+from plimsoll.plans.pairs_that_decide import few_pairs_words, pairs_that_decide
 from plimsoll.plans.read_variables import names_read, reading_of
 from plimsoll.plans.requests import CompareRequest, DecomposeRequest, SweepRequest, TrialChoices
 from plimsoll.probes.processes.local_targets import local_listeners
@@ -110,7 +111,12 @@ def compare_setup(request: CompareRequest, choices: TrialChoices, say: Say) -> T
         analysis["same"] = True
         say(SAME)
     costly = any(arm.switch_to and base.target.variant(arm.switch_to).switch for arm in arms)
-    return _setup("compare", arms, base, settled, analysis, "grouped" if costly else "interleaved")
+    setup = _setup("compare", arms, base, settled, analysis, "grouped" if costly else "interleaved")
+    plan, levels = setup.plan, len(setup.plan.levels)
+    pair_s = 2 * levels * (plan.trial_s + plan.warm_up_s)
+    if few := few_pairs_words(plan.repetitions, margin, primary, levels, pair_s):
+        say(few)
+    return setup
 
 
 def _form_that_counts(arm: Arm, base: Base) -> tuple[Any, ...]:
@@ -290,7 +296,9 @@ def _setup(
     repetitions = choices.repetitions or 1
     if choices.for_s is not None:
         round_s = len(variants) * len(levels) * (trial_s + warm_up_s)
-        repetitions = repetitions_within(choices.for_s, round_s, *REPEATED[experiment])
+        primary, margin = analysis.get("primary"), analysis.get("margin")
+        advised = pairs_that_decide(margin, len(primary) * len(levels)) if primary and margin else None
+        repetitions = repetitions_within(choices.for_s, round_s, *REPEATED[experiment], advised)
     if len(variants) * len(levels) * repetitions > MOST_TRIALS:
         what = f"{len(variants):,} variants at {len(levels):,} levels, {repetitions:,} times each, are too many trials"
         raise InputError(what, f"At most {MOST_TRIALS:,} can be made; give fewer.")

@@ -18,7 +18,17 @@ from plimsoll.findings.hold.series import HoldSeries
 from plimsoll.stats.growth.drift import FEWEST_BLOCKS, Drift, drift
 from plimsoll.stats.pulses.bursts import bursts
 from plimsoll.stats.pulses.periodic import PeriodicPulse, periodic_pulse
-from plimsoll.words import MIB, change_words, ms_words, number, percent_words, share_words, size_words, time_words
+from plimsoll.words import (
+    MIB,
+    change_words,
+    count_words,
+    ms_words,
+    number,
+    percent_words,
+    share_words,
+    size_words,
+    time_words,
+)
 
 LEAST_DRIFT = 0.03
 STOLEN_IN_A_SECOND = 0.02  # of a core: in such a second a hypervisor, not the target, may have made it slow
@@ -59,8 +69,9 @@ def _drift_finding(seconds: NDArray[np.float64], mean_ms: NDArray[np.float64]) -
     found = drift(seconds, mean_ms)
     if found is None:
         known = int(np.isfinite(mean_ms).sum())
+        few = "1 second has" if known == 1 else f"{count_words(known)} seconds have"
         why = (
-            f"only {known} seconds have answers"
+            f"{'only ' * bool(known)}{few} answers"
             if known < FEWEST_BLOCKS
             else "the response time wanders for longer than this run shows"
         )

@@ -66,6 +66,14 @@ class Pair(TypedDict):
     ratio: Ratio
 
 
+class RequestChange(TypedDict):
+    """Requests in an iteration of A and B, where they differ."""
+
+    load: str
+    a: Requests
+    b: Requests
+
+
 class FailureChange(TypedDict):
     """Failed shares that differ beyond chance."""
 
