@@ -51,7 +51,7 @@ def _lines(item: FindingView) -> list[str]:
         where = "See the reasons below." if item.caveats else "The reasons are with the first answer."
         what = f" for {item.invalid_for}" if item.invalid_for else ""
         blamed = "the target alone did not make this result. " if item.blames_generator else ""
-        lines += wrapped(f"INVALID{what}: {blamed}{where if blamed or not item.reasons else item.reasons[0]}", "  ")
+        lines += wrapped(f"INVALID{what}: {blamed}{where}", "  ")
     lines += outcome_lines(item)
     width = max((len(label) for label, _ in item.facts), default=0)
     lines += [line for label, value in item.facts for line in wrapped(f"{label:<{width}}  {value}", "  ")]
