@@ -48,10 +48,7 @@ def _lines(item: FindingView) -> list[str]:
     if item.is_partly_valid:
         lines += wrapped(f"Not valid, {item.invalid_for}: {' '.join(item.reasons)}", "  ")
     if not item.valid and not item.unanswered:
-        where = "See the reasons below." if item.caveats else "The reasons are with the first answer."
-        what = f" for {item.invalid_for}" if item.invalid_for else ""
-        blamed = "the target alone did not make this result. " if item.blames_generator else ""
-        lines += wrapped(f"INVALID{what}: {blamed}{where}", "  ")
+        lines += wrapped(_invalid_words(item), "  ")
     lines += outcome_lines(item)
     width = max((len(label) for label, _ in item.facts), default=0)
     lines += [line for label, value in item.facts for line in wrapped(f"{label:<{width}}  {value}", "  ")]
@@ -62,6 +59,15 @@ def _lines(item: FindingView) -> list[str]:
     lines += [line for text in item.caveats for line in wrapped(f"Note: {text}", "  ")]
     lines += [line for text in item.next_steps for line in wrapped(f"Next: {text}", "  ")]
     return lines
+
+
+def _invalid_words(item: FindingView) -> str:
+    """That it is invalid, whether the generator is why, and where the reasons are if the answer does not say them."""
+    said = "" if item.reasons else "The reasons are with the first answer."
+    where = "See the reasons below." if item.caveats else said
+    blamed = "the target alone did not make this result." if item.blames_generator else ""
+    why = " ".join(filter(None, (blamed, where)))
+    return f"INVALID{f' for {item.invalid_for}' if item.invalid_for else ''}{f': {why}' if why else '.'}"
 
 
 def outcome_lines(item: FindingView) -> list[str]:
