@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from plimsoll.errors import InputError, InputErrors
-from plimsoll.plans.read_variables import reading_of
+from plimsoll.plans.read_variables import mentions, reading_of
 from plimsoll.plans.requests import CompareRequest, Source
 from plimsoll.study import Study, Target, Variant, load_study
 from plimsoll.study.experiments import Experiment
@@ -149,7 +149,7 @@ def mention(arms: Iterable[Arm], base: Base, say: Say) -> None:
         for name in arm.env:
             if (reading := reading_of(name, text)) == "never":
                 say(f"{script} never reads __ENV.{name}: its value makes no difference.")
-            elif reading == "maybe" and name not in text:
+            elif reading == "maybe" and not mentions(name, text):
                 say(
                     f"{script} does not mention {name}: unless a module that it imports reads __ENV.{name}, its value "
                     "makes no difference."

@@ -155,6 +155,7 @@ class Cell(TypedDict):
     failed_share: Ratio | None
     failed: Requests
     requests: Requests
+    requests_each: Requests | None
     requests_ms: list[dict[str, Milliseconds]]
     causes: dict[str, Requests]
     restarts: dict[str, Restarts]

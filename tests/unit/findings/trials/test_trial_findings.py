@@ -563,3 +563,20 @@ def test_scripts_that_do_not_make_the_same_requests_say_so_first() -> None:
     for place, one in enumerate(trials):  # what is under way at the ends of a trial
         one["requests"] = one["done"] + place % 3
     assert not compare_finding(COMPARE, trials, run_path="runs/x")["request_changes"]
+
+
+def test_a_sweep_of_how_many_requests_says_that_a_duration_is_of_an_iteration() -> None:
+    """Seen: "88.1 ms at R=8" above "R=1, where it takes longest, 11.4 ms": an iteration, and one request."""
+    trials, number = [], 0
+    variants = [{"name": f"R={r}", "label": f"R={r}", "facts": {"variables": {"R": str(r)}}} for r in (1, 2, 4, 8)]
+    for repetition in range(1, 4):
+        for r in (1, 2, 4, 8):
+            number += 1
+            trials.append(trial(number, repetition, f"R={r}", 11.0 * r) | {"requests": 500 * r})
+    about = {"over": {"R": ["1", "2", "4", "8"]}, "level_parameter": None, "stop_at_failure": False}
+    swept = {**plan("sweep", [], **about), "variants": variants}
+    found = checked(sweep_finding(swept, trials))
+    assert "An iteration makes 1 request at R=1 and 8 requests at R=8." in found["answer"]
+    for one in trials:
+        one["requests"] = 500
+    assert "An iteration makes" not in sweep_finding(swept, trials)["answer"]
