@@ -51,7 +51,7 @@ from plimsoll.study.experiments import (
     TrialOptions,
     first_of,
 )
-from plimsoll.words import count_words, number
+from plimsoll.words import amount_words, count_words, number
 
 TRIAL_S = 10.0
 PAIRS, ROUNDS, REPEATS = 10, 10, 3
@@ -409,7 +409,7 @@ def _levels(plan: Plan, choices: TrialChoices) -> tuple[TrialLevel, ...]:
         per_level = plan.settings.arrivals_per_level_s
         if not plan.is_open or not per_level:
             raise InputError("rate: this load has no arrival rate, its users wait for their answers", "Give users.")
-        return tuple(TrialLevel(rate / per_level, f"{number(rate, 6)} arrivals/s") for rate in choices.rate)
+        return tuple(TrialLevel(rate / per_level, f"{amount_words(rate, 'arrival', 6)}/s") for rate in choices.rate)
     if choices.users:
         if plan.unit == "multiple" and plan.is_open:
             raise InputError("users: this script declares arrival rates and no users", "Give rate, or write a study.")
@@ -419,7 +419,7 @@ def _levels(plan: Plan, choices: TrialChoices) -> tuple[TrialLevel, ...]:
     if plan.unit == "users":
         if plan.expected_users is None:
             raise InputError("nothing says at how many users", "Give --users, or expected_users in the study.")
-        return (TrialLevel(plan.expected_users, f"{number(plan.expected_users, 6)} users"),)
+        return (TrialLevel(plan.expected_users, f"{amount_words(plan.expected_users, 'user', 6)}"),)
     return (TrialLevel(1.0, "the declared load" if plan.unit == "multiple" else "1 VU"),)
 
 

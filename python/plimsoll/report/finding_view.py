@@ -15,6 +15,7 @@ from plimsoll.report import wording
 from plimsoll.report.levels import LoadLine, load_line_of
 from plimsoll.report.trials.rows import trial_rows
 from plimsoll.report.wording import is_number, section
+from plimsoll.words import amount_words
 
 HANDLED = {
     *(
@@ -303,7 +304,7 @@ def _capacity_facts(finding: Mapping[str, Any], unit: str) -> Iterable[tuple[str
         seen = f"about {wording.level(overload['level'], unit)}, seen in a short step" if overload else "not reached"
         yield beyond, seen
     if is_number(capacity.get("rate_per_s")):
-        yield "At that level", f"{wording.number(capacity['rate_per_s'])} operations/s"
+        yield "At that level", f"{amount_words(capacity['rate_per_s'], 'operation')}/s"
     if is_number(capacity.get("requests_per_s")) and up_to:
         what = "Good answers there" if finding.get("experiment") == "analyze" else "Requests"
         yield what, f"{wording.number(capacity['requests_per_s'])} /s"

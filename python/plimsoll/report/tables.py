@@ -11,6 +11,7 @@ from plimsoll.report.run_evidence import RunEvidence
 from plimsoll.report.steps import Step
 from plimsoll.report.tally import Tally
 from plimsoll.report.wording import is_number, section
+from plimsoll.words import amount_words
 
 # Below this many samples above a quantile its estimate is marked: 20 ÷ (1 − q) are needed
 # (stats/estimates/quantile.py).
@@ -203,7 +204,7 @@ def generator_rows(run: RunEvidence, finding: Mapping[str, Any]) -> list[tuple[s
     if bins:
         late, dropped = sum(item.late for item in bins), sum(item.dropped for item in bins)
         rows.append(("Worst loop lag p99 of a second", f"{wording.number(max(b.lag_p99_ms for b in bins))} ms"))
-        rows.append(("Most CPU", f"{wording.number(max(b.generator_cpu_s / b.seconds for b in bins))} cores"))
+        rows.append(("Most CPU", f"{amount_words(max(b.generator_cpu_s / b.seconds for b in bins), 'core')}"))
         rows.append(("Iterations started late", wording.number(late)))
         rows.append(("Iterations dropped", wording.number(dropped)))
     return rows

@@ -49,7 +49,7 @@ from plimsoll.findings.sizing.tables import (
     whole_cores_words,
 )
 from plimsoll.stats.throughput.demand_curve import FEWEST_LEVELS, RISE, RISE_SD
-from plimsoll.words import level_words, number, percent_words, share_words, size_words
+from plimsoll.words import amount_words, level_words, number, percent_words, share_words, size_words
 
 QUESTION = "What hardware does it need?"
 FAR = 2.0
@@ -130,7 +130,7 @@ def _evidence(facts: SizingFacts, unit: str) -> list[dict[str, Any]]:
         Evidence(
             one.found.increments, "readings", RESOURCES,
             f"{capital(one.kind)} of {one.where} from {number(one.found.from_items)} to "
-            f"{number(one.found.to_items)} items", names=(one.run,),
+            f"{amount_words(one.found.to_items, 'item')}", names=(one.run,),
         )
         for one in facts.grown
     ]  # fmt: skip
@@ -164,13 +164,13 @@ def _answer(
         parts.append(f"{capital(cpu)}{where}; {_memory_words(host['memory'])}")
     words = [*filter(None, [undecided]), f"For {load}: {'. '.join(parts)}."]
     if stopped.carried_per_s is not None and wanted.per_s > stopped.carried_per_s:
-        at = f"This run stopped at {number(stopped.carried_per_s)} operations/s, below what is asked for."
+        at = f"This run stopped at {amount_words(stopped.carried_per_s, 'operation')}/s, below what is asked for."
         words.insert(0, at)
     words.append(f"This load is {wanted.chosen}, and {share_words(wanted.reserve)} are left as a reserve.")
     words += filter(None, [ceiling_words(facts.parts, wanted, stopped)])
     last = sizes[-1]["hosts"][0]["cpu"]
     if last["recommended"] is not None and len(first["hosts"]) == 1:
-        need = f"{sizes[-1]['times']} times that load needs {number(last['recommended'])} cores"
+        need = f"{sizes[-1]['times']} times that load needs {amount_words(last['recommended'], 'core')}"
         words.append(f"{need}, if an operation then costs what it costs now.")
     return " ".join(words) + process_words(facts.parts, wanted, stopped)
 
@@ -273,7 +273,11 @@ def _notes(main: Mapping[str, Any], facts: SizingFacts, wanted: Wanted, hosts: S
         several = ", ".join(part.label for part in facts.parts if part.processes > 1 and part.memory)
         notes.append(f"Memory of {several} counts shared pages in each of its processes: it is an upper bound.")
     if wanted.items is None:
-        volume = f"the {number(facts.volume)} items of this run" if facts.volume is not None else "the data of this run"
+        volume = (
+            f"the {amount_words(facts.volume, 'item')} of this run"
+            if facts.volume is not None
+            else "the data of this run"
+        )
         notes.append(f"Memory is for {volume}; more data may need more.")
     if any(one.kind == DISK for one in facts.grown) is False:
         why = "no run shows files (probes.files) while a known number of items came"
@@ -296,8 +300,8 @@ def _stopped(main: Mapping[str, Any], wanted: Wanted) -> list[str]:
         return []
     what = "something that was not found" if kind == "unknown" else f"{kind.replace('_', ' ')}, {limited.get('where')}"
     return [
-        f"This run stopped at {number(carried)} operations/s because of {what}: above that, hardware alone brings "
-        "nothing until that limit is lifted."
+        f"This run stopped at {amount_words(carried, 'operation')}/s because of {what}: above that, hardware alone "
+        "brings nothing until that limit is lifted."
     ]
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from plimsoll.findings.capacity.seen_overload import overload_of, overload_words
 from plimsoll.findings.sizing.facts import Part
 from plimsoll.findings.sizing.needs import HELD_WITHIN, TIMES, Wanted, cores_of
-from plimsoll.words import number
+from plimsoll.words import amount_words, number
 
 MORE_THAN_ONE_CORE = 1.06  # cores for each process: it was seen to use more than one
 OF_HARDWARE = ("cpu", "cpu_quota", "memory", "memory_limit")
@@ -51,7 +51,7 @@ class Stopped:
     @property
     def unknown_words(self) -> str:
         """That what stopped the run is not known, or no resource; ends without a full stop."""
-        at = f" at {number(self.carried_per_s)} operations/s" if self.carried_per_s is not None else ""
+        at = f" at {amount_words(self.carried_per_s, 'operation')}/s" if self.carried_per_s is not None else ""
         if self.kind in ("unknown", "none"):
             return f"What stopped this run{at} was not found"
         return f"This run stopped{at} because of {self.cause}"
@@ -142,7 +142,7 @@ def processes_cell(part: Part, wanted: Wanted, stopped: Stopped) -> str:
     used = serves_more_cores(part)
     if used is not None:
         return f"more cores serve it: it used {number(used)} at once"
-    return f"cannot tell: it used {number(max(part.cores))} cores at most"
+    return f"cannot tell: it used {amount_words(max(part.cores), 'core')} at most"
 
 
 def ceiling_words(parts: Sequence[Part], wanted: Wanted, stopped: Stopped) -> str:
@@ -154,14 +154,14 @@ def ceiling_words(parts: Sequence[Part], wanted: Wanted, stopped: Stopped) -> st
         return _unproven_words(stopped)
     if not any(times * wanted.per_s > carried for times in TIMES):
         return ""
-    at = f"at {number(carried)} operations/s"
+    at = f"at {amount_words(carried, 'operation')}/s"
     if stopped.is_of_its_own:
         times = TIMES[-1] * wanted.per_s / carried
         much = f"{number(times)} times as much of it as this run had"
         if stopped.size is not None:
             much = f"about {math.ceil(times * stopped.size)} instead of {number(stopped.size)}"
         return (
-            f"More cores alone do not help above {number(carried)} operations/s, where {stopped.where} stopped "
+            f"More cores alone do not help above {amount_words(carried, 'operation')}/s, where {stopped.where} stopped "
             f"this run: {TIMES[-1]} times that load needs {much}."
         )
     if stopped.is_of_hardware:
@@ -239,6 +239,10 @@ def _why_one_core(part: Part, stopped: Stopped) -> str:
         return "whose one busy thread uses one core"
     if stopped.seems:
         return "if one uses no more than one core, as it seems"
-    carried = f" and stopped this run at {number(stopped.carried_per_s)} operations/s" if stopped.carried_per_s else ""
+    carried = (
+        f" and stopped this run at {amount_words(stopped.carried_per_s, 'operation')}/s"
+        if stopped.carried_per_s
+        else ""
+    )
     which = "whose one busy thread uses one core" if part.one_thread else "one of which uses no more than one core"
     return f"{which}{carried}"

@@ -24,6 +24,7 @@ from plimsoll.findings.trials.trials import Figure, first_steps, sound_trials, t
 from plimsoll.runs.readings.endpoints import QUANTILES
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.words import (
+    amount_words,
     confidence_words,
     interval_words,
     joined,
@@ -135,7 +136,7 @@ def _evidence(found: Sequence[Comparison], plan: Mapping[str, Any]) -> list[Evid
         Evidence(
             min(len(one.a), len(one.b)), "pairs" if one.paired else "trials", TRIALS,
             f"{one.statistic} of {'A and B' if one.paired else 'each of A and B'}, "
-            f"at least {number(one.fewest_samples)} requests in each",
+            f"at least {amount_words(one.fewest_samples, 'request')} in each",
             levels=(one.level, one.level), level_unit=plan.get("unit", "users"),
         )
         for one in found if one.primary
