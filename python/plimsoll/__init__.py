@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from plimsoll.verbs.drafting import new
     from plimsoll.verbs.listeners import Listeners
     from plimsoll.verbs.long_runs import drain, grow, hold
+    from plimsoll.verbs.notebooks import charts, frames
     from plimsoll.verbs.session import Answer
     from plimsoll.verbs.sizing import SizeChoices, Sized, size
     from plimsoll.verbs.stored import (
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
         prune_runs,
         search_runs,
         stored_runs,
+        write_report,
     )
     from plimsoll.verbs.studies import StudiesAnswer, StudyAnswer, StudyChoices, run_studies, run_study
     from plimsoll.verbs.trials import compare, decompose, sweep
@@ -47,12 +49,14 @@ __all__ = [
     "TrialChoices",
     "analyze",
     "capacity",
+    "charts",
     "compare",
     "decompose",
     "delete_runs",
     "drain",
     "export_run",
     "find_run",
+    "frames",
     "grow",
     "hold",
     "import_run",
@@ -66,6 +70,7 @@ __all__ = [
     "stored_runs",
     "sweep",
     "verify",
+    "write_report",
 ]
 _HOMES = {
     "drafts.draft": ("Draft",),
@@ -76,6 +81,7 @@ _HOMES = {
     "verbs.drafting": ("new",),
     "verbs.listeners": ("Listeners",),
     "verbs.long_runs": ("drain", "grow", "hold"),
+    "verbs.notebooks": ("charts", "frames"),
     "verbs.session": ("Answer",),
     "verbs.sizing": ("SizeChoices", "Sized", "size"),
     "verbs.stored": (
@@ -87,6 +93,7 @@ _HOMES = {
         "prune_runs",
         "search_runs",
         "stored_runs",
+        "write_report",
     ),
     "verbs.studies": ("StudiesAnswer", "StudyAnswer", "StudyChoices", "run_studies", "run_study"),
     "verbs.trials": ("compare", "decompose", "sweep"),

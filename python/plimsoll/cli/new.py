@@ -33,6 +33,10 @@ def new(
             "--har", metavar="FILE", help="recording of a browser: its requests, with ids from earlier answers"
         ),
     ] = None,
+    jmx: Annotated[
+        Path | None,
+        typer.Option("--jmx", metavar="FILE", help="test plan of JMeter: its thread groups, requests and data files"),
+    ] = None,
     output: Annotated[Path, typer.Option("-o", "--output", help="folder to write to")] = Path("load"),
     least: Annotated[
         str,
@@ -51,8 +55,8 @@ def new(
     force: Annotated[bool, typer.Option("--force", help="write over files that are there")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="print what was found as JSON on stdout")] = False,
 ) -> None:
-    """Write a study and a k6 script to begin with, from an access log, a browser's recording, an OpenAPI
-    description or a running service (docs/new.md). Of a service only what reads is asked, by GET.
+    """Write a study and a k6 script to begin with, from an access log, a browser's recording, a JMeter test
+    plan, an OpenAPI description or a running service (docs/new.md). Of a service only what reads is asked, by GET.
 
     Exit codes: 0 written, 2 wrong input.
     """
@@ -73,6 +77,7 @@ def new(
         access_log=access_log or None,
         openapi=openapi,
         har=har,
+        jmx=jmx,
         output=output,
         force=force,
         least_share=share_of(least, "--least", "1%"),

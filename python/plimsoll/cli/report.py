@@ -20,41 +20,28 @@ def report(
         ),
     ],
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="the file to write (default: report.html in the run)")
+        Path | None,
+        typer.Option(
+            "-o", "--output", help="the file to write: .html, .pdf, .md or .json (default report.html in the run)"
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print the findings as JSON instead")] = False,
 ) -> None:
     """Write the report of a run, also of one that was killed, and its Parquet tables where they are missing."""
-    from plimsoll.errors import InputError, RunDirectoryError
-    from plimsoll.runs.format.damaged import understood
-    from plimsoll.runs.kept.catalogue import run_whose_file
-
-    of_run = None if output is None else run_whose_file(output)
-    if of_run is not None:
-        raise InputError(f"{output} is a file of the run directory {of_run}", "Give another name as --output.")
-    if as_json or (output is not None and output.suffix == ".json"):
-        from plimsoll.report.json_out import findings_json
-
-        with understood(run_directory):
-            text = findings_json(run_directory)
-        if output is None:
-            print(text)
-        else:
-            from plimsoll.report.html import write_text
-
-            write_text(output, text)
-        return
-    from plimsoll.report.html import write_html
+    from plimsoll.errors import RunDirectoryError
+    from plimsoll.report.kinds import write_report
     from plimsoll.runs.directory import has_tables
+    from plimsoll.runs.format.damaged import understood
     from plimsoll.runs.reader import RunReader
     from plimsoll.written_files import is_own_descriptor
 
-    if output is not None and output.suffix.lower() not in (".html", ".htm", ""):
-        raise InputError(
-            f"{output}: a report is HTML or JSON", "Give a name that ends with .html or .json as --output."
-        )
+    if as_json and output is None:
+        from plimsoll.report.json_out import findings_json
+
+        with understood(run_directory):
+            return print(findings_json(run_directory))
     with understood(run_directory):
-        written = write_html(run_directory, output)
+        written = write_report(run_directory, output, kind=".json" if as_json else None)
         if not is_own_descriptor(written):  # in /dev/stdout it would follow the page
             print(plain(written))
         is_running = RunReader(run_directory).state == "running"

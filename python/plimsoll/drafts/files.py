@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from plimsoll.drafts.draft import Draft
-from plimsoll.drafts.flow_text import flow_script_of
+from plimsoll.drafts.recordings.flow_text import flow_script_of
 from plimsoll.drafts.script_text import VALUES_FILE, script_of, values_of
 from plimsoll.drafts.study_text import SCRIPT_FILE, study_of
 from plimsoll.errors import InputError
@@ -28,7 +28,8 @@ def check_free(folder: Path, force: bool) -> None:
 
 def write_draft(draft: Draft, folder: Path) -> tuple[Path, ...]:
     """Writes study, script and values; each is whole or not there. InputError where the folder takes none."""
-    texts = {VALUES_FILE: values_of(draft), SCRIPT_FILE: flow_script_of(draft) if draft.steps else script_of(draft)}
+    script = draft.script or (flow_script_of(draft) if draft.steps else script_of(draft))
+    texts = {VALUES_FILE: values_of(draft), SCRIPT_FILE: script}
     texts[STUDY_FILE] = study = study_of(draft, folder.resolve().name or "load")
     parse_study(study, file=str(folder / STUDY_FILE))
     written = []

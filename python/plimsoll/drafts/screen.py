@@ -6,9 +6,9 @@ import shlex
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from plimsoll.drafts.correlation import Step
-from plimsoll.drafts.draft import Draft, DraftOperation
+from plimsoll.drafts.draft import Draft, DraftGroup, DraftOperation
 from plimsoll.drafts.left_out import LeftOut
+from plimsoll.drafts.recordings.correlation import Step
 from plimsoll.plain_text import plain
 from plimsoll.words import count_words, counted_words, ms_words, number, share_words
 
@@ -34,7 +34,8 @@ _COLUMNS: tuple[_Column, ...] = (
 
 def screen_of(draft: Draft) -> str:
     """All of it, without a line break at the end."""
-    lines = [*_all_wrapped(draft.head), "", *(_steps(draft.steps) if draft.steps else _table(draft.operations))]
+    table = _groups(draft.groups) if draft.groups else _steps(draft.steps) if draft.steps else _table(draft.operations)
+    lines = [*_all_wrapped(draft.head), "", *table]
     if draft.taken:
         lines += ["", "Taken from answers, anew each time:", *_all_wrapped(draft.taken, "  ")]
     left_out = list(_left_out(draft.left_out))
@@ -56,7 +57,10 @@ def _all_wrapped(texts: Iterable[str], indent: str = "") -> list[str]:
 def _next(draft: Draft) -> Iterator[str]:
     study = shlex.quote(str(next(path for path in draft.files if path.suffix == ".yaml")))
     study += "".join(f" -e {name}=…" for name, _ in draft.secrets)
-    if draft.url is None:
+    if draft.is_silent:
+        yield "Next: start the service, then"
+        yield f"      plimsoll capacity {plain(study)}"
+    elif draft.url is None:
         yield "Next: put the address of the service under test into study.yaml (target.url), then"
         yield f"      plimsoll capacity {plain(study)}"
     else:
@@ -71,6 +75,14 @@ def _table(operations: Sequence[DraftOperation]) -> Iterator[str]:
     yield from _aligned([["operation", *(title for title, _ in columns)], *rows])
     if len(operations) > len(shown):
         yield f"  and {count_words(len(operations) - len(shown))} more, in the study"
+
+
+def _groups(groups: Sequence[DraftGroup]) -> Iterator[str]:
+    shown = groups[:_MOST_ROWS]
+    rows = [[_cut(one.name), count_words(one.users), count_words(one.requests)] for one in shown]
+    yield from _aligned([["thread group", "users", "requests"], *rows])
+    if len(groups) > len(shown):
+        yield f"  and {count_words(len(groups) - len(shown))} more, in the study"
 
 
 def _steps(steps: Sequence[Step]) -> Iterator[str]:
@@ -103,7 +115,7 @@ def _left_out(left_out: Iterable[LeftOut]) -> Iterator[str]:
             yield f"{requests} of {counted_words(len(ones), 'path')} that never succeeded: {_named(ones)}"
         elif kind == "bot":
             yield f"{requests} of bots: {_named(ones)}"
-        elif kind in ("not_read", "not_usable"):
+        elif kind in ("not_read", "not_usable", "not_imported"):
             yield from _by_reason(ones)
         else:
             yield f"{requests} {ones[0].request}: {ones[0].reason}"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from plimsoll.drafts.draft import Draft, DraftOperation
 from plimsoll.plain_text import plain
-from plimsoll.words import ms_words, share_words
+from plimsoll.words import counted_words, ms_words, share_words
 
 SCRIPT_FILE = "script.js"
 ANY_URL = "http://127.0.0.1:8080"
@@ -20,7 +20,8 @@ def study_of(draft: Draft, name: str) -> str:
 
 
 def _lines(draft: Draft, name: str) -> Iterator[str]:
-    yield f"# A draft by `plimsoll new` from {plain(draft.source)}. docs/study.md has all that a study can hold."
+    yield f"# A draft by `plimsoll new` from {plain(draft.source)}."
+    yield "# docs/study.md, or `plimsoll schema`, has all that a study can hold."
     yield from (f"# {plain(line)}" for line in draft.head)
     yield f"name: {_text(name)}"
     yield "target:"
@@ -30,6 +31,9 @@ def _lines(draft: Draft, name: str) -> Iterator[str]:
         yield f"  url: {_text(draft.url)}"
     yield "workload:"
     yield f"  script: {SCRIPT_FILE}"
+    if draft.groups:
+        yield from _closed(draft)
+        return
     yield "  model: open"
     yield "  operations:" + (" # the most frequent first" if draft.activity is not None else "")
     yield from (_operation(one) for one in draft.operations)
@@ -38,6 +42,19 @@ def _lines(draft: Draft, name: str) -> Iterator[str]:
     else:
         yield f"expected_users: {draft.expected_users:g} # active at once on average in the busiest hour of the log"
     yield from _objectives(draft)
+
+
+def _closed(draft: Draft) -> Iterator[str]:
+    """Users who wait; the script has their pauses."""
+    yield "  model: closed"
+    yield "  groups: # the weight is the number of threads"
+    for one in draft.groups:
+        facts = counted_words(one.requests, "request")
+        yield f"    - {{name: {one.name}, exec: {one.exec}, weight: {one.users}}} # {facts}"
+    yield f"expected_users: {draft.expected_users:g} # the threads of the plan"
+    yield "# objectives: # what users may expect; without any, only saturation is looked for"
+    yield '#   - {objective: "p95<=500ms"}'
+    yield '#   - {objective: "error_rate<=1%"}'
 
 
 def _operation(one: DraftOperation) -> str:

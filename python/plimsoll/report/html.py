@@ -24,20 +24,27 @@ def write_html(run_dir: Path, out: Path | None = None) -> Path:
 
     A reader never sees half of it. RunDirectoryError if the run cannot be read or the file cannot be written.
     """
-    from plimsoll.report.drawing import Drawing
-    from plimsoll.report.run_evidence import read_run
-
     run_dir = Path(run_dir)
     out = Path(out) if out is not None else run_dir / "report.html"
-    with Drawing() as drawing:
-        text = render(read_run(run_dir), drawing.svg, drawing.library)
+    text, failure = drawn_page(run_dir)
     write_text(out, text)
-    if drawing.failure is not None:
-        print(f"\nwarning: {out}: {drawing.words}", file=sys.stderr)
+    if failure:
+        print(f"\nwarning: {out}: {failure}", file=sys.stderr)
     return out
 
 
-def write_text(out: Path, text: str) -> None:
+def drawn_page(run_dir: Path) -> tuple[str, str]:
+    """The page of a run, and what is to be said where its charts could not be drawn. RunDirectoryError if the run
+    cannot be read."""
+    from plimsoll.report.drawing import Drawing
+    from plimsoll.report.run_evidence import read_run
+
+    with Drawing() as drawing:
+        text = render(read_run(run_dir), drawing.svg, drawing.library)
+    return text, "" if drawing.failure is None else drawing.words
+
+
+def write_text(out: Path, text: str | bytes) -> None:
     """Write a report's text: in a run directory for its owner alone, elsewhere as the umask says, as it is made to be
     passed on. RunDirectoryError if `out` cannot be written."""
     try:

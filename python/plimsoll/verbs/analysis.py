@@ -39,7 +39,6 @@ from plimsoll.findings.imported.table_curve import curve_of
 from plimsoll.findings.imported.table_levels import levels_finding
 from plimsoll.findings.shape.units_of import with_units
 from plimsoll.report.html import write_html
-from plimsoll.report.screen import screen_of_run
 from plimsoll.runs.importers import level_table
 from plimsoll.runs.importers.catalogue import format_of
 from plimsoll.runs.importers.lines import SourceFile
@@ -55,6 +54,7 @@ from plimsoll.study.objectives import parse_objective
 from plimsoll.study.secrets.redactor import Redactor
 from plimsoll.verbs.own_runs import Again, is_own_run, judge_again
 from plimsoll.verbs.table_analysis import apart_words, check_tests, limited_at, table_findings, with_limit
+from plimsoll.verbs.told import Told
 from plimsoll.words import change_words, time_words
 
 BESIDE = ("totals", "cannot")  # of the source, told beside the first answer as well
@@ -91,17 +91,10 @@ class AnalysisChoices:
 
 
 @dataclass(frozen=True)
-class Analysed:
-    """What a file told: findings as plain data, and where the run directory made of it and its report lie."""
+class Analysed(Told):
+    """What a file told, where the run directory made of it and its report lie, and the file."""
 
-    findings: list[dict[str, Any]]
-    run_directory: Path
-    report: Path | None
     source: str
-
-    def __str__(self) -> str:
-        """The answer on one screen."""
-        return screen_of_run(self.findings, self.run_directory, self.report)
 
 
 def analyze(

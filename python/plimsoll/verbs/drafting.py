@@ -14,10 +14,10 @@ from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from plimsoll.drafts.access_log import Reading, requests_of
 from plimsoll.drafts.draft import Draft
 from plimsoll.drafts.files import check_free, write_draft
-from plimsoll.drafts.log_mix import LEAST_SHARE, LogMix
+from plimsoll.drafts.logs.access_log import Reading, requests_of
+from plimsoll.drafts.logs.log_mix import LEAST_SHARE, LogMix
 from plimsoll.errors import InputError
 from plimsoll.study.urls import mistake_of_url
 
@@ -30,6 +30,7 @@ def new(
     access_log: str | Path | Iterable[str | Path] | None = None,
     openapi: str | Path | None = None,
     har: str | Path | None = None,
+    jmx: str | Path | None = None,
     output: str | Path = FOLDER,
     force: bool = False,
     least_share: float = LEAST_SHARE,
@@ -38,9 +39,10 @@ def new(
     """Write study.yaml, script.js and, where requests have values to draw, values.json into the folder `output`.
 
     From an access log (a file or several, "-" is standard input): the operations, how often a user does each, and how
-    many users there are. From a browser's recording (`har`, a file): its requests one after the other, with what later
-    ones take from earlier answers. From an OpenAPI description (a file or URL), or from a URL alone, which is searched
-    for one: the operations that read; with `url` each is asked once, by GET alone.
+    many users there are; with `url` each that reads is asked once, by GET. From a browser's recording (`har`, a file):
+    its requests one after the other, with what later ones take from earlier answers. From an OpenAPI description (a
+    file or URL), or from a URL alone, which is searched for one: the operations that read; with `url` each is asked
+    once, by GET alone. From a test plan of JMeter (`jmx`, a file): its thread groups.
 
     `least_share` is the share of requests and time below which an operation of a log that few use is left out; `token`
     is sent to `url` as "Authorization: Bearer …" and never written. Raises InputError for what cannot be read, and
@@ -48,16 +50,14 @@ def new(
     """
     address = None if url is None else _checked(url)
     folder = Path(output)
-    given = {"--access-log": access_log, "--openapi": openapi, "--har": har}
+    given = {"--access-log": access_log, "--openapi": openapi, "--har": har, "--jmx": jmx}
     sources = [name for name, source in given.items() if source is not None]
     if len(sources) > 1:
         raise InputError(f"{' and '.join(sources)} are given together", "Give one of them.")
     if not 0 <= least_share <= 1:
         raise InputError(f"the least share {least_share:g} is no share", "Give one from 0% to 100%.")
-    if token is not None and (address is None or access_log is not None or har is not None):
-        raise InputError(
-            "--token is given, and no service is asked", "Give the URL of one, without --access-log or --har."
-        )
+    if token is not None and address is None:
+        raise InputError("--token is given, and no service is asked", "Give the URL of one.")
     if token is not None and not re.fullmatch(r"[\x21-\x7e]+", token):
         raise InputError("--token: it has signs that no header can hold, or none", "Give it as the service made it.")
     check_free(folder, force)
@@ -65,18 +65,26 @@ def new(
         logs = [access_log] if isinstance(access_log, str | Path) else list(access_log)
         draft = _of_logs(logs, address, least_share)
     elif har is not None:
-        from plimsoll.drafts.recorded import draft_of_recording
+        from plimsoll.drafts.recordings.recorded import draft_of_recording
 
         draft = draft_of_recording(Path(har), address)
+    elif jmx is not None:
+        from plimsoll.drafts.jmeter.imported import draft_of_plan
+
+        draft = draft_of_plan(Path(jmx), address, folder)
     elif address is not None or openapi is not None:
-        from plimsoll.drafts.described import draft_of_description
+        from plimsoll.drafts.services.described import draft_of_description
 
         draft = draft_of_description(openapi, address, token)
     else:
         raise InputError(
             "there is nothing to begin with",
-            "Give --access-log FILE, --har FILE, --openapi FILE or the URL of a service.",
+            "Give --access-log FILE, --har FILE, --jmx FILE, --openapi FILE or the URL of a service.",
         )
+    if address is not None and (access_log is not None or har is not None or jmx is not None):
+        from plimsoll.drafts.services.trying import tried
+
+        draft = tried(draft, address, token)
     return replace(draft, files=write_draft(draft, folder))
 
 

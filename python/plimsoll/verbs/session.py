@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, Literal
 
 from plimsoll.engine import EngineSource, available_cpus, vu_runtimes
@@ -31,7 +30,6 @@ from plimsoll.probes.processes.local_targets import is_local
 from plimsoll.probes.processes.proxy_between import proxy_words
 from plimsoll.probes.processes.variant_processes import BASE_URL, Watched, watched_of_variants
 from plimsoll.report.html import write_html
-from plimsoll.report.screen import screen_of_run
 from plimsoll.report.text import answer_lines
 from plimsoll.runs.reader import RunReader
 from plimsoll.runs.writer import RunFacts, RunWriter
@@ -42,6 +40,7 @@ from plimsoll.verbs.listeners import Listeners
 from plimsoll.verbs.profiles import profiled
 from plimsoll.verbs.sampling import Sampling, sampling_of
 from plimsoll.verbs.script_targets import ScriptTargets
+from plimsoll.verbs.told import Told
 from plimsoll.words import share_words
 
 TELL_EVERY_S = 10.0
@@ -54,12 +53,9 @@ UNKNOWN_VOLUME = "How much data it held is not known; target.data_volume of the 
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What an experiment found: findings as plain data (docs/findings.md), and where the run and its report lie."""
+class Answer(Told):
+    """What an experiment found, where the run and its report lie, and how it ended."""
 
-    findings: list[dict[str, Any]]
-    run_directory: Path
-    report: Path
     status: str
     interrupted: bool = False  # when all load had been made: the answer is whole, and nothing may follow
 
@@ -67,10 +63,6 @@ class Answer:
     def exit_code(self) -> int:
         """What its verb ends with."""
         return EXIT_INTERRUPTED if self.interrupted else exit_code(self.findings[0])
-
-    def __str__(self) -> str:
-        """The answer on one screen."""
-        return screen_of_run(self.findings, self.run_directory, self.report)
 
 
 @dataclass

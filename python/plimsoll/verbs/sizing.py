@@ -18,11 +18,10 @@ from plimsoll.findings.of_run import Facts, expected_level, findings_of_run
 from plimsoll.findings.shape.units_of import with_units
 from plimsoll.findings.sizing.facts import Grown, SizingFacts, grown_by_windows, sizing_facts
 from plimsoll.findings.sizing.finding import QUESTION, common_of_sizing, sizing_finding
-from plimsoll.findings.sizing.needs import RESERVE, Wanted, carried_per_level_s, wanted_of
+from plimsoll.findings.sizing.needs import RESERVE, Wanted, known_per_level_s, wanted_of
 from plimsoll.findings.sizing.of_drain import HELD, sizing_facts_of_drain
 from plimsoll.findings.validity.self_diagnosis import damage_words, unread_words
 from plimsoll.report.html import write_html
-from plimsoll.report.screen import screen_of_run
 from plimsoll.runs import directory
 from plimsoll.runs.directory import write_json
 from plimsoll.runs.format.damaged import understood
@@ -30,6 +29,7 @@ from plimsoll.runs.reader import RunReader
 from plimsoll.runs.readings.ended_steps import ended_steps
 from plimsoll.runs.readings.generator_seconds import generator_seconds_of
 from plimsoll.verbs.own_runs import is_own_run
+from plimsoll.verbs.told import Told
 from plimsoll.words import share_words
 
 OF_LOAD, OF_ITEMS = ("capacity", "hold", "drain"), ("grow",)
@@ -52,16 +52,8 @@ class SizeChoices:
 
 
 @dataclass(frozen=True)
-class Sized:
+class Sized(Told):
     """The finding, alone in a list, and where the run that it was added to and its report lie."""
-
-    findings: list[dict[str, Any]]
-    run_directory: Path
-    report: Path
-
-    def __str__(self) -> str:
-        """The answer on one screen."""
-        return screen_of_run(self.findings, self.run_directory, self.report)
 
 
 def size(runs: str | Path | Iterable[str | Path], choices: SizeChoices | None = None) -> Sized:
@@ -189,7 +181,7 @@ def _wanted(
     else:
         capacity = first["capacity"]
         level, chosen, is_open = capacity["good"], "what it carried", capacity["model"] == "open"
-        per_level_s = carried_per_level_s(capacity)
+        per_level_s = known_per_level_s(capacity)
         expected = expected_level(Facts.of(run), first)
         if expected is not None:
             level, chosen = expected, "the expected load"

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import plimsoll
-from plimsoll.drafts import asking
+from plimsoll.drafts.services import asking
 from plimsoll.errors import InputError
 
 ID = {"name": "id", "in": "path", "required": True, "schema": {"type": "integer"}}
@@ -39,6 +39,7 @@ class Service:
 
     def __init__(self) -> None:
         self.asked: list[str] = []
+        self.location = "/elsewhere"
         self.answers: dict[str, tuple[int, Any]] = {
             "/openapi.json": (404, ""),
             "/swagger.json": (200, json.dumps(DESCRIPTION)),
@@ -66,7 +67,7 @@ class Service:
                 self.send_response(status)
                 self.send_header("Content-Type", "text/html" if content.startswith(b"<") else "application/json")
                 if status == 302:
-                    self.send_header("Location", "/elsewhere")
+                    self.send_header("Location", service.location)
                 self.send_header("Content-Length", str(len(content)))
                 self.end_headers()
                 self.wfile.write(content)
@@ -200,3 +201,83 @@ def test_secrets_of_a_description_s_address_are_never_said(service: Service, tmp
         with pytest.raises(InputError) as caught:
             plimsoll.new(openapi=address, output=tmp_path / "other")
         assert "s3cr3t" not in str(caught.value)
+
+
+def log_of(tmp_path: Path, *paths: str) -> Path:
+    log = tmp_path / "access.log"
+    line = '127.0.0.1 - - [29/Nov/2026:14:35:{:02d} +0000] "GET {} HTTP/1.1" 200 5 "-" "Mozilla/5.0"\n'
+    log.write_text("".join(line.format(at, path) for at, path in enumerate(paths * 3)))
+    return log
+
+
+def test_a_page_that_only_redirects_is_followed_on_its_host(service: Service, tmp_path: Path) -> None:
+    """Of hledger-web, Radicale and Prometheus the whole load was one redirect."""
+    del service.answers["/swagger.json"]
+    service.answers |= {"/": (302, ""), "/elsewhere": (200, '<html><a href="/a">a</a>'), "/a": (200, "")}
+    draft = plimsoll.new(service.url, output=tmp_path / "load")
+    assert [one.request for one in draft.operations] == ["GET /elsewhere", "GET /a"]
+    assert [(one.request, one.reason) for one in draft.left_out] == [("GET /", "it only redirects")]
+
+
+@pytest.mark.parametrize("path", ["/version", "/app"])
+def test_the_path_of_a_url_is_asked_for_as_it_is_given(service: Service, tmp_path: Path, path: str) -> None:
+    """etcd answers /version, and 404 to /version/."""
+    del service.answers["/swagger.json"]
+    service.answers |= {"/version": (200, {"a": 1}), "/app/": (200, "<html>"), "/app/openapi.json": (404, "")}
+    draft = plimsoll.new(service.url + path, output=tmp_path / "load")
+    assert [one.template for one in draft.operations] == ["/version" if path == "/version" else "/app/"]
+    assert draft.url == service.url
+    assert f"{path}/openapi.json" in [asked for asked, _ in draft.asked]
+    assert any("--har" in note for note in draft.notes)
+
+
+@pytest.mark.parametrize(
+    ("location", "words"),
+    [
+        ("/login?next=/", "redirects to /login, where users sign in.*--har"),
+        ("https://other.example/x", "redirects to https://other.example, which is another address"),
+        ("/?token=s3cr3t", "no page"),
+        ("http://[", "no page"),
+        ("/none", "/ redirects to /none, which answers 404"),
+    ],
+)
+def test_a_redirect_that_is_not_followed_says_why(service: Service, tmp_path: Path, location: str, words: str) -> None:
+    del service.answers["/swagger.json"]
+    service.answers["/"], service.location = (302, ""), location
+    with pytest.raises(InputError, match=words) as caught:
+        plimsoll.new(service.url, output=tmp_path / "load")
+    assert "s3cr3t" not in str(caught.value)
+
+
+def test_a_log_s_service_that_does_not_answer_is_said(service: Service, tmp_path: Path) -> None:
+    service.server.shutdown()
+    service.server.server_close()
+    draft = plimsoll.new(service.url, access_log=log_of(tmp_path, "/a", "/b"), output=tmp_path / "load")
+    said = " ".join(str(draft).split())
+    assert f"Note: {service.url} does not answer" in said and "Next: start the service, then plimsoll capacity" in said
+    assert draft.is_silent and len(draft.asked) == 1
+
+
+def test_operations_of_a_log_that_the_service_does_not_answer_are_named(service: Service, tmp_path: Path) -> None:
+    log = log_of(tmp_path, "/api/pets", "/api/me", "/gone", "/logout")
+    draft = plimsoll.new(service.url, access_log=log, output=tmp_path / "load")
+    assert service.asked == ["GET /api/me", "GET /api/pets", "GET /gone"]
+    [note] = [one for one in draft.notes if "fail" in one]
+    assert note.startswith(f"2 of 3 operations fail at {service.url}: GET /api/me 401, GET /gone 404. ")
+    assert note.endswith("-e TOKEN=….") and not draft.is_silent
+    assert len(draft.operations) == 4, "the log says that users do it"
+
+
+def test_a_log_of_another_service_is_asked_about(service: Service, tmp_path: Path) -> None:
+    draft = plimsoll.new(service.url, access_log=log_of(tmp_path, "/x", "/y"), output=tmp_path / "load")
+    assert any(one.startswith(f"None of the operations succeeds at {service.url}: GET /x 404") for one in draft.notes)
+
+
+def test_pages_that_differ_in_their_query_alone_are_one_operation(service: Service, tmp_path: Path) -> None:
+    del service.answers["/swagger.json"]
+    service.answers |= {"/": (200, '<html><a href="/r?q=1">a</a><a href="/r?q=2">b</a>'), "/r": (200, "")}
+    draft = plimsoll.new(service.url, output=tmp_path / "load")
+    assert [(one.request, one.rows) for one in draft.operations] == [
+        ("GET /", ()),
+        ("GET /r", ({"query": "?q=1"}, {"query": "?q=2"})),
+    ]

@@ -14,6 +14,9 @@ from pathlib import Path
 
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parents[2] / "unit" / "drafts"))
+from plans import sampler, threads, written
+
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "new.md"
 K6 = shutil.which("k6") or str(ROOT / "target" / "gauntlet" / "bin" / "k6")
@@ -133,6 +136,9 @@ def test_every_command_of_the_page_works(tmp_path: Path, known_server: Callable[
     (tmp_path / "access.log.2.gz").write_bytes(gzip.compress(log.read_bytes()))
     shutil.copy(log, tmp_path / "access.log.1")
     (tmp_path / "openapi.yaml").write_text("openapi: 3.0.0\npaths: {/pets: {get: {}}}")
+    plan = written(tmp_path, threads("Shop", sampler("GET", "/")))
+    (tmp_path / "plans").mkdir()
+    shutil.copy(plan, tmp_path / "plans" / "shop.jmx")
     (tmp_path / "use.har").write_text(json.dumps({"log": {"entries": [ENTRY]}}))
     blocks = re.findall(r"```(?:sh)?\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     commands = [line.removeprefix("$ ") for block in blocks for line in block.splitlines() if "plimsoll new" in line]

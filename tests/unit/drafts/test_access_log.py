@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.drafts.access_log import LONGEST_LINE, Reading, requests_of
+from plimsoll.drafts.logs.access_log import LONGEST_LINE, Reading, requests_of
 from plimsoll.errors import InputError
 
 LINE = '9.8.7.6 - - [29/Nov/2026:11:51:42 +0000] "GET /a HTTP/1.1" 200 205\n'
@@ -90,3 +90,11 @@ def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "none.log"):
         with pytest.raises(InputError, match="cannot be read"):
             _read(path)
+
+
+def test_a_log_without_times_says_that_these_are_what_is_missing(tmp_path: Path) -> None:
+    """uvicorn's: the line that was shown was of its start, and the formats alone helped nobody."""
+    started = "INFO:     Started server process [1]\n"
+    _, reading = _read(_written(tmp_path, started + 'INFO:     127.0.0.1:4 - "GET / HTTP/1.1" 200 OK\n' * 2))
+    with pytest.raises(InputError, match=r'log:2: INFO: .*"GET / .* they have no time.*--timestamps'):
+        reading.check()

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import plimsoll
-from plimsoll.drafts.described import draft_of_description
-from plimsoll.drafts.found_ids import ids_in
+from plimsoll.drafts.services.described import draft_of_description
+from plimsoll.drafts.services.found_ids import ids_in
 from plimsoll.engine import EngineConfig, inspect
 from plimsoll.errors import InputError
 from plimsoll.study import load_study

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import plimsoll
-from plimsoll.drafts.access_log import Reading
-from plimsoll.drafts.log_lines import parse_line
-from plimsoll.drafts.log_mix import LogMix
+from plimsoll.drafts.logs.access_log import Reading
+from plimsoll.drafts.logs.log_lines import parse_line
+from plimsoll.drafts.logs.log_mix import LogMix
 from plimsoll.errors import InputError
 from plimsoll.study import load_study
 

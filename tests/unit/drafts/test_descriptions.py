@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import plimsoll
-from plimsoll.drafts.asking import does_something
-from plimsoll.drafts.descriptions import read_description
-from plimsoll.drafts.found_ids import ids_in
+from plimsoll.drafts.services.asking import does_something
+from plimsoll.drafts.services.descriptions import read_description
+from plimsoll.drafts.services.found_ids import ids_in
 from plimsoll.errors import InputError
 
 PETS = """openapi: 3.0.3

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.drafts.log_lines import LoggedRequest, parse_line
+from plimsoll.drafts.logs.log_lines import LoggedRequest, parse_line
 
 MOMENT_S = 1795953102.0  # 2026-11-29 11:51:42 UTC
 AT = "[29/Nov/2026:11:51:42 +0000]"
@@ -30,6 +30,7 @@ NGINX_LINE = (
 )
 NGINX_ARGS = '{"msec":"1795953102.000","remote_addr":"9.8.7.6","method":"GET","uri":"/a","args":"b=1","status":"200"}'
 REQUEST = '"GET /a?b=1 HTTP/1.1" 200 205'
+UVICORN = 'INFO:     9.8.7.6:44826 - "GET /a?b=1 HTTP/1.1" 200 OK'
 COMBINED = f'9.8.7.6 - - {AT} {REQUEST} "-" "Mozilla/5.0 a"'
 
 
@@ -39,6 +40,10 @@ COMBINED = f'9.8.7.6 - - {AT} {REQUEST} "-" "Mozilla/5.0 a"'
         (f"9.8.7.6 - - {AT} {REQUEST}", None, ""),
         (COMBINED, None, "Mozilla/5.0 a"),
         (f"localhost:80 {COMBINED}", None, "Mozilla/5.0 a"),
+        (f"web-1  | {COMBINED}", None, "Mozilla/5.0 a"),
+        ('9.8.7.6 - - [29/Nov/2026 11:51:42] "GET /a?b=1 HTTP/1.1" 200 -', None, ""),
+        (f"2026-11-29T11:51:42.123456789Z {UVICORN}", None, ""),
+        (f"2026-11-29 11:51:42,123 {UVICORN}", None, ""),
         (f"{COMBINED} 0.002 -", 2.0, "Mozilla/5.0 a"),
         (f"{COMBINED} 0.012 0.010", 12.0, "Mozilla/5.0 a"),
         (f'{COMBINED} rt=0.012 uct="0.000"', 12.0, "Mozilla/5.0 a"),
@@ -67,6 +72,8 @@ def test_each_format_says_who_asked_for_what_when(line: str, duration_ms: float 
     [
         "",
         "garbage",
+        UVICORN,
+        "2026-11-29 25:51:42 " + UVICORN,
         "{",
         "[]",
         '{"a":1}',

@@ -6,11 +6,11 @@ from random import Random
 
 import pytest
 
-from plimsoll.drafts import log_mix
-from plimsoll.drafts.access_log import Reading
 from plimsoll.drafts.draft import Draft
-from plimsoll.drafts.log_lines import LoggedRequest
-from plimsoll.drafts.log_mix import LogMix
+from plimsoll.drafts.logs import log_mix
+from plimsoll.drafts.logs.access_log import Reading
+from plimsoll.drafts.logs.log_lines import LoggedRequest
+from plimsoll.drafts.logs.log_mix import LogMix
 from plimsoll.errors import InputError
 
 

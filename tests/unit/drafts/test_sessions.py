@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from plimsoll.drafts.sessions import ALONE_S, Activity, Sessions
+from plimsoll.drafts.logs.sessions import ALONE_S, Activity, Sessions
 
 
 def _activity(*requests: tuple[float, str]) -> Activity:

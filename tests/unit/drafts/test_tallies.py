@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from plimsoll.drafts.tallies import Distinct, Durations, Sample
+from plimsoll.drafts.logs.tallies import Distinct, Durations, Sample
 
 
 def test_a_sample_has_what_came_often_in_its_proportion() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -92,6 +93,46 @@ def test_a_target_that_waits_for_something_else_than_cpu_loses_nothing_to_others
     asleep = [second(0.1, 0.05, done=50)] * 10
     assert run(asleep, beside).lost[-3:] == pytest.approx(0.9), "as if it had wanted all of the host"
     assert not run(asleep, behind, asleep, beside).lost.any()
+
+
+def test_ticks_of_cpu_time_are_no_work_that_others_took():
+    """Seen: a target that slept took 0, 0.01 or 0.02 cores in a second. Beside a busy host it was said to have lost
+    nine tenths of what it would have done, and nothing but its declared load was decided, of 16 times of it."""
+    ticks = [0.0, 0.01, 0.02, 0.01, 0.0, 0.03]
+    alone = [second(own, 0.05, queue=200 + 50 * place, done=100) for place, own in enumerate(ticks)]
+    beside = [second(own, 3.9, queue=200 + 50 * place, done=100) for place, own in enumerate(ticks)]
+    assert not run([second(0.01, 0.05)] * 20, alone, beside).lost.any()
+
+
+def test_a_target_has_not_lost_more_than_the_kernel_saw_it_wait():
+    alone = [replace(one, cores=replace(one.cores, ready=0.1)) for one in [second(0.1, 0.05)] * 20]
+    beside = [replace(one, cores=replace(one.cores, ready=0.07)) for one in [second(0.1, 3.9, queue=300)] * 5]
+    assert run(alone, [second(0.1, 3.9, queue=300)] * 5).lost[-5:] == pytest.approx(0.9)
+    assert run(alone, beside).lost[-5:] == pytest.approx(0.07)
+    hungry = [replace(one, cores=replace(one.cores, ready=0.98)) for one in [second(1.0, 2.9, queue=300)] * 5]
+    assert run(alone, hungry).lost[-5:] == pytest.approx(2.85 / 3.85, abs=0.01)
+
+
+def test_a_dear_probe_tells_of_the_seconds_since_it_looked_last():
+    beside = [second(0.1, 3.9, queue=300)] * 2
+    told = replace(beside[0], cores=replace(beside[0].cores, ready=0.05))
+    assert run([second(0.1, 0.05)] * 20, beside, [told]).lost[-3:] == pytest.approx(0.05)
+    assert run([second(0.1, 0.05)] * 20, [told], beside).lost[-2:] == pytest.approx(0.9), "nothing is known of later"
+
+
+@pytest.mark.parametrize(
+    ("known_cores", "ready"),
+    [(1.45, 0.6), (1.31, 0.6), (1.2, None), (None, None)],
+)
+def test_how_long_threads_waited_counts_only_where_they_are_those_that_worked(
+    known_cores: float | None, ready: float | None
+) -> None:
+    waits = {"busiest_thread_ready_share": 0.6, "known_threads_cores_used": known_cores}
+    given = {name: value for name, value in waits.items() if known_cores is not None}
+    found = cores_of([*rows(app=TARGET), {"source": "waits:app", "values": given}], 0.3)
+    assert found.ready == ready if ready is not None else math.isnan(found.ready)
+    both = cores_of([*rows(app=TARGET, database=TARGET), {"source": "waits:app", "values": waits}], 0.3)
+    assert math.isnan(both.ready), "of the other nobody knows"
 
 
 def test_work_that_goes_with_the_load_is_not_foreign():

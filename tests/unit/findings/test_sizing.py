@@ -11,6 +11,7 @@ from capacity_runs import FACTS, LOADS, run_of, sizing_of, step
 
 import plimsoll
 from plimsoll.errors import InputError, InputErrors
+from plimsoll.findings.capacity.finding import capacity_findings
 from plimsoll.findings.capacity.further import further_findings
 from plimsoll.findings.sizing.carries import carried_on
 from plimsoll.findings.sizing.facts import sizing_facts
@@ -54,6 +55,17 @@ def test_one_level_has_one_rate_whatever_overloaded_steps_finish_and_chance_draw
     assert main["capacity"]["rate_per_s"] == pytest.approx(0.1 * 700)  # as declared; 7% more were drawn
     assert found["sizing"]["per_s"] == pytest.approx(0.1 * 700)
     assert sizing_of(main, run, expected_level=500)["sizing"]["per_s"] == pytest.approx(0.1 * 500)
+
+
+def test_a_declared_load_has_its_declared_rate_also_where_nothing_was_proven_to_be_carried() -> None:
+    """A first study's 6.44 users were "0.25 operations/s", where its draft had 0.12/s: 14 arrivals had told it."""
+    drawn = [step(at, 100.0 * at, 1.3 * 10.0 * at, "undecided") for at in range(1, 6)]
+    _, run = run_of(LOADS)
+    facts = {**FACTS, "open": True, "good": None, "bad": None, "steps": drawn}
+    [main] = capacity_findings(facts, run)
+    found = sizing_of(main, run, expected_level=500)
+    assert found["sizing"]["per_s"] == pytest.approx(FACTS["rate_per_level_s"] * 500)
+    assert "For 500 users (50 operations/s)" in found["answer"]
 
 
 def test_steps_in_which_a_few_requests_fail_at_any_load_tell_what_an_operation_costs() -> None:

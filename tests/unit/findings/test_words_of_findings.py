@@ -258,6 +258,8 @@ def test_a_load_that_was_not_tried_is_not_said_to_be_too_much(
         (250.0, None, "That is at least 25% more than the expected 200 users."),
         (200.0, None, "That is at least the expected 200 users."),
         (250.0, 300.0, "That is 25% more than the expected 200 users."),
+        (10_000.0, 12_000.0, "That is 50 times the expected 200 users."),
+        (10_000.0, None, "That is at least 50 times the expected 200 users."),
     ],
 )
 def test_what_is_said_of_the_expected_load(good: float | None, bad: float | None, said: str) -> None:

@@ -13,8 +13,9 @@ from plimsoll.cli.live.state import Course, Health
 from plimsoll.findings.validity.generator import LAG_OF_RESPONSE
 from plimsoll.findings.validity.self_diagnosis import LEAST_LAG_MS, THREAD_BUSY
 from plimsoll.runs.metric_names import RESPONSE_METRICS
+from plimsoll.runs.readings.failures import is_unanswered
 from plimsoll.runs.snapshot import Snapshot
-from plimsoll.words import count_words, ms_words, number, share_words, size_words
+from plimsoll.words import amount_words, count_words, ms_words, number, share_words, size_words
 
 MOST_PROCESSES, LATELY_S = 3, 5
 MOST_POINTS = 240
@@ -36,14 +37,16 @@ def answers_of(snapshot: Snapshot) -> Answers:
 
     present = {series.metric for series in snapshot.series if series.count}
     metric = next((name for name in RESPONSE_METRICS if name in present), None)
-    times, failed, requests = Histogram(), 0, 0
+    times, failed, requests, unanswered = Histogram(), 0, 0, 0
     for series in snapshot.series:
         if series.metric == metric:
             times.add_series(series)
         if series.metric == "http_req_failed":
             failed += int(series.passes or 0)
             requests += int(series.total or 0)
-    return Answers(times.percentile(0.95) if times.count else None, failed, requests)
+            unanswered += int(series.total or 0) if is_unanswered(series) else 0
+    is_silent = 0 < requests <= unanswered
+    return Answers(times.percentile(0.95) if times.count and not is_silent else None, failed, requests)
 
 
 def p95_words(p95_ms: float | None) -> str:
@@ -96,7 +99,7 @@ def _process_words(label: str, values: Mapping[str, Any]) -> str:
     thread, cores, size = (values.get(name) for name in ("busiest_thread_cores_used", "cpu_cores_used", "rss_bytes"))
     parts = [
         None if thread is None else f"busiest thread {share_words(thread)} of a core",
-        None if cores is None else f"{number(cores, 2)} cores",
+        None if cores is None else f"{amount_words(cores, 'core', 2)}",
         None if size is None else size_words(size),
     ]
     known = [part for part in parts if part]
@@ -108,7 +111,11 @@ def _process_words(label: str, values: Mapping[str, Any]) -> str:
 def _host_words(source: str, values: Mapping[str, Any]) -> str:
     share, cores, memory = values.get("cpu_share"), values.get("cores"), values.get("memory_share")
     parts = [
-        None if share is None else f"{share_words(share)} of {number(cores)} cores" if cores else share_words(share),
+        None
+        if share is None
+        else f"{share_words(share)} of {amount_words(cores, 'core')}"
+        if cores
+        else share_words(share),
         None if memory is None else f"{share_words(memory)} of its memory",
     ]
     known = [part for part in parts if part]

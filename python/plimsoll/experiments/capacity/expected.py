@@ -1,10 +1,12 @@
 """The expected level is always held when there is one, until its objectives are decided or the time for it is over.
 
 Its time is kept back from the search (`kept_back_s`), as the confirmation's is: as long as its objectives need there,
-by how often their requests came so far, where that is at most a third of the load time. It is held for the least length
-of a step even where the backlog of an overload took that time, because what it says is what was asked. It is left out
-where an open load there is proven to be too much, where it is above the greatest level allowed or above what the script
-can send, and where the search held it for long enough to decide its objectives.
+by how often their requests came so far, where that is at most a third of the load time. Of a load so small that not
+even that time tells whether it is carried, a level that the search holds is first, as long as none is carried: it
+tells that of all below it too. Once a level above it is carried, the expected one need not prove it again. It is held
+for the least length of a step even where the backlog of an overload took that time, because what it says is what was
+asked. It is left out where an open load there is proven to be too much, where it is above the greatest level allowed or
+above what the script can send, and where the search held it for long enough to decide its objectives.
 
 The objectives are looked at each second, by tests that allow this (stats/estimates/quantile_test.py) at half the error;
 the other half is for the look at the end (findings/objectives.py). So a step may end with the second that decides, and
@@ -21,7 +23,7 @@ from plimsoll.experiments.capacity.why_next import EXPECTED
 from plimsoll.experiments.steps.holding import Conclude, StepHolder
 from plimsoll.experiments.steps.judgement import Judgement
 from plimsoll.experiments.steps.measure import Measurement
-from plimsoll.experiments.steps.record import StepRecord
+from plimsoll.experiments.steps.record import Bracket, StepRecord
 from plimsoll.runs.readings.objective_samples import Samples, Watch, allowed_share
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.stats.estimates.quantile_test import ERROR, fewest_samples
@@ -41,17 +43,23 @@ class ExpectedLevel:
         self._watches: dict[float, Watch] = {}
         holder.watch = self._see
 
-    def kept_back_s(self, bad: float | None, telling_step_s: Callable[[float], float]) -> float:
-        """Seconds of the load time that the search leaves for it; 0 where it need not be held. `bad`: the lowest level
-        proven to be too much for an open load, None where nothing is; `telling_step_s`: how long a step of a level
-        lasts before it can be told to be carried."""
+    def kept_back_s(self, bounds: Bracket, telling_step_s: Callable[[float], float]) -> float:
+        """Seconds of the load time that the search leaves for it; 0 where it need not be held. `bounds`: what is proven
+        of an open load; `telling_step_s`: how long a step of a level lasts before it can be told to be carried."""
         settings = self._settings
-        if not self._may_be_held(bad) or self._held_s >= settings.step_s:
+        if not self._may_be_held(bounds.bad) or self._held_s >= settings.step_s:
             return 0.0
-        telling_s = telling_step_s(settings.expected_level) if settings.expected_level is not None else 0.0
+        telling_s = self._telling_s(bounds.good, telling_step_s)
         most_s = max(settings.step_s, MOST_KEPT * settings.load_budget_s)
         awaited_s = self._objectives_s(min(most_s, LONGEST_STEPS * settings.step_s))
+        if bounds.good is None and not awaited_s and telling_s > most_s:
+            return 0.0
         return min(most_s, max(settings.step_s, telling_s, awaited_s)) + math.ceil(self._holder.warm_up_s)
+
+    def _telling_s(self, good: float | None, telling_step_s: Callable[[float], float]) -> float:
+        """Seconds until it can be told to be carried; 0 where a level that is carried tells it."""
+        level = self._settings.expected_level
+        return 0.0 if level is None or (good is not None and good >= level) else telling_step_s(level)
 
     def _objectives_s(self, most_s: float) -> float:
         """Seconds in which the objectives can be decided there, of those that can within `most_s`."""
@@ -69,15 +77,22 @@ class ExpectedLevel:
         per_s = max(rates, default=0.0) * level
         return AWAITED * fewest_samples(allowed, ERROR / 2) / per_s if per_s else math.inf
 
-    def hold(self, bad: float | None, left_s: float, conclude: Conclude, telling_s: float = 0.0) -> StepRecord | None:
+    def hold(
+        self,
+        bounds: Bracket,
+        left_s: float,
+        conclude: Conclude,
+        telling_step_s: Callable[[float], float] = lambda level: 0.0,
+    ) -> StepRecord | None:
         """Hold it; None where it need not be. `left_s` of the load time are left; `conclude` judges the step, which
-        goes on while it is undecided until `telling_s`."""
+        goes on while it is undecided, for as long as it may take to tell."""
         settings, level, before_s = self._settings, self._settings.expected_level, self._held_s
+        telling_s = self._telling_s(bounds.good, telling_step_s)
         limit_s = max(settings.step_s, min(left_s, max(LONGEST_STEPS * settings.step_s, TOLD_BY * telling_s)))
         enough = before_s >= settings.step_s and not (
             left_s >= settings.step_s and self._is_awaited(before_s + limit_s)
         )
-        if level is None or not self._may_be_held(bad) or enough:
+        if level is None or not self._may_be_held(bounds.bad) or enough:
             return None
 
         def decide(seen: Measurement) -> Judgement | None:

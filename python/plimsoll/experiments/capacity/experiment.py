@@ -86,7 +86,13 @@ def run_capacity(
     with load_within(stop, interrupted):
         source.start()
         started = True
-        about = {"experiment": "capacity", "unit": source.unit, "open": source.open, "width_goal": settings.width}
+        about = {
+            "experiment": "capacity",
+            "unit": source.unit,
+            "open": source.open,
+            "width_goal": settings.width,
+            "rate_per_level_s": settings.arrivals_per_level_s,
+        }
         holder.event("experiment_started", source.now(), **about)
         if source.open:
             search.run()
@@ -125,9 +131,8 @@ class _OpenSearch:
         if not self.result.reason:
             self.known.kept_s = 0.0
             left_s = self.known.left_s()
-            telling_s = self.known.telling_step_s(self.settings.expected_level or 0.0)
-            bad, conclude = self.result.bracket.bad, self.confirming.conclude_expected
-            expected = self._expected.hold(bad, left_s, conclude, telling_s)
+            conclude, telling_step_s = self.confirming.conclude_expected, self.known.telling_step_s
+            expected = self._expected.hold(self.result.bracket, left_s, conclude, telling_step_s)
             if expected is not None and expected.judgement.verdict == "good" and self.result.bracket.good is None:
                 self.result.bracket = Bracket(expected.level, self.result.bracket.bad)
             self.result.slowed = slowed(self.holder.records, self.known.host_speed_in)
@@ -199,7 +204,7 @@ class _OpenSearch:
             self._hold(min(levels), why_next.OVERLOADED)
 
     def _kept_back_s(self) -> float:
-        return self._expected.kept_back_s(self.result.bracket.bad, self.known.telling_step_s)
+        return self._expected.kept_back_s(self.result.bracket, self.known.telling_step_s)
 
     def _has_time_for_a_step(self) -> bool:
         """Whether one that can tell fits into the time that is left."""

@@ -10,7 +10,9 @@ the time does not move it. What exceeds the line is *foreign*; where CPU time wa
     lost share = foreign / (the target's cores + foreign)
 
 It would have taken no more than it does with work waiting and nobody beside it: a target that waits for something else
-than CPU loses hardly anything to others, however busy they are.
+than CPU loses hardly anything to others, however busy they are. Nor has it lost more than the kernel saw it wait: no
+thread of it can have lost a greater share of its time than that in which it ran or waited for a core
+(runs/readings/ready_threads.py).
 
 Work that is there nearly all the time becomes the usual, and the capacity is that beside it
 (findings/validity/foreign_work.py says so). Helpers may work harder only when the target is overloaded. Their excess
@@ -28,6 +30,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from plimsoll.runs.readings.ready_threads import most_ready_share
 from plimsoll.runs.snapshot import Snapshot
 
 SHORT_OF_CPU = 0.85
@@ -37,6 +40,7 @@ LEAST_CORES, LEAST_HOST_SHARE, USUAL_DOUBT = 0.2, 0.10, 0.3  # of an excess: the
 FEWEST_SECONDS = 4
 MARGIN, MOST_AGAINST = 1.5, 0.05  # of the length of a queue; of the seconds with an excess
 MOST_LOST = 0.9
+TICKS = 0.03  # cores: CPU times are read in ticks of 10 ms, and less than three of them in a second are none
 Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
@@ -44,12 +48,14 @@ Bools = NDArray[np.bool_]
 @dataclass(frozen=True, slots=True)
 class Cores:
     """CPU cores of this host in one second: of the `host`, used by the target (`own`), by `others`; whether CPU time
-    was `short` for the target."""
+    was `short` for the target; `ready`: the greatest share of the time in which a thread of the target ran or waited
+    for a core, NaN where that is not known of all that worked."""
 
     host: float
     own: float
     others: float
     short: bool
+    ready: float = math.nan
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +115,9 @@ def cores_of(rows: Iterable[Mapping[str, Any]], generator_cores: float) -> Cores
         others = min(others, usable["usable_cores"] * usable["cpu_share"] - (own - free))
         busy = max(busy, usable["cpu_share"])
     full_thread = any(seen.get("busiest_thread_cores_used", 0.0) >= THREAD_FULL for seen in processes.values())
-    return Cores(host["cores"], own, max(0.0, others), busy >= SHORT_OF_CPU and not full_thread)
+    short = busy >= SHORT_OF_CPU and not full_thread
+    waits = {label: values.get(f"waits:{label}", {}) for label in processes}
+    return Cores(host["cores"], own, max(0.0, others), short, most_ready_share(processes, waits))
 
 
 class HostSeconds:
@@ -160,8 +168,19 @@ def foreign_work(seconds: Sequence[Second], idle_s: float) -> ForeignWork:
     most = float(own[alone].max()) if alone.sum() >= FEWEST_SECONDS else math.inf
     would_take = np.minimum(own + excess, np.maximum(own, most))
     with np.errstate(invalid="ignore", divide="ignore"):
-        lost = np.where(short & (would_take > own), 1 - own / would_take, 0.0)
-    return ForeignWork(excess, np.minimum(lost, MOST_LOST))
+        lost = np.where(short & (would_take > own + TICKS), 1 - own / would_take, 0.0)
+    ready = _of_the_time_before(np.array([one.ready for one in cores]))
+    return ForeignWork(excess, np.fmin(np.minimum(lost, MOST_LOST), ready))
+
+
+def _of_the_time_before(values: Array) -> Array:
+    """Each value stands for the seconds without one before it too, shape (n,): a dear probe says it of all since it
+    looked last."""
+    found = values.copy()
+    for place in range(found.size - 2, -1, -1):
+        if math.isnan(found[place]):
+            found[place] = found[place + 1]
+    return found
 
 
 def _excess(others: Array, done: Array, host: Array) -> Array:

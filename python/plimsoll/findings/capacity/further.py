@@ -20,7 +20,7 @@ from plimsoll.findings.evidence import as_data, of_sources, of_steps
 from plimsoll.findings.resources import Means, Step, hosts, means_of_steps, processes
 from plimsoll.findings.sizing.facts import sizing_facts
 from plimsoll.findings.sizing.finding import sizing_finding
-from plimsoll.findings.sizing.needs import carried_per_level_s, wanted_of
+from plimsoll.findings.sizing.needs import known_per_level_s, wanted_of
 from plimsoll.findings.validity.validity import RestsOn, conclusions
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def _sizing(
         is_open=capacity["model"] == "open",
         level=level,
         chosen=chosen,
-        per_level_s=carried_per_level_s(capacity),
+        per_level_s=known_per_level_s(capacity),
     )
     return None if wanted is None else sizing_finding(main, facts, wanted, capacity["unit"])
 

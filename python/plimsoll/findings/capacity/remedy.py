@@ -35,7 +35,7 @@ def not_run(command: str, before: Mapping[str, Any]) -> str | None:
         why, step = "the run before it failed", "Mend that first, and run it again."
     else:
         why = "the run before it proved no level that is carried, so that there is nothing to compare with"
-        step = "Run it again with a smaller --min-users, or longer steps (--step)."
+        step = next(iter(before.get("next") or ()), "Give it more load time (--for).")
     return f"The remedy was not run ({command}), as {why}. {step}"
 
 

@@ -15,18 +15,21 @@ from plimsoll.findings.capacity.collapse import (
     recovery_words,
     slowed_words,
 )
+from plimsoll.findings.capacity.nothing_carried import ON_A_QUIET_HOST, how_to_find_one, is_disturbed, min_users_words
 from plimsoll.findings.capacity.sustainable import fails_below
+from plimsoll.findings.exit_codes import without_data
 from plimsoll.findings.limits.next_steps import steps_of
 from plimsoll.findings.resources import saw_target
 from plimsoll.findings.validity.foreign_work import OF_WHAT_WAS_LEFT
 from plimsoll.runs.interrupted import INTERRUPTED
 from plimsoll.runs.readings.failures import Failures
-from plimsoll.words import level_words, number, share_words, time_words
+from plimsoll.words import amount_words, level_words, number, share_words, time_words
 
 KEPT_UP = 0.9
 GENERATOR_LIMITED = "the generator may have been the limit"
 OTHERS_TOOK = "others took CPU time of its host"
 KIND_WORDS = {"cpu": "CPU", "disk": "disk", "memory": "memory", "resource": "utilisation"}
+MANY_TIMES = 10  # the expected load; from there on a percentage is hard to read
 LEAST_HEADROOM = 0.005  # that is told: a percentage without a fraction
 WAITED_FOR = {
     "cpu_quota": "the {where}",
@@ -46,9 +49,6 @@ WAITED_FOR = {
     "periodic_job": "{where}",
 }
 
-ON_A_QUIET_HOST = (
-    "run it on a quieter host, as others' work came and went in every step in between, so that more time proves nothing"
-)
 AGES = (
     "Find out what made the target slower: the data that the load writes, its memory, or a job beside it. Hold the "
     "carried level for longer (`plimsoll hold`) to see how it goes on, and set the target back before each run "
@@ -99,7 +99,7 @@ def asked_words(asked: Mapping[str, Any] | None, at: str = "", *, with_reason: b
     """That a load was not made (findings/validity/asked.py), or nothing; `at`: "at the expected 500 users"."""
     if asked is None:
         return []
-    rates = f"asked for {number(asked['asked_per_s'])} iterations/s, reached {number(asked['reached_per_s'])}/s"
+    rates = f"asked for {amount_words(asked['asked_per_s'], 'iteration')}/s, reached {number(asked['reached_per_s'])}/s"
     why = f"; {asked['why']}" if with_reason else ""
     return [f"The load{f' {at}' if at else ''} was not made: {rates} ({share_words(asked['share'])}){why}."]
 
@@ -146,7 +146,7 @@ def _carries(result: Mapping[str, Any], capacity: Mapping[str, Any], sustainable
     inside = f" ({', '.join(rates)})" if rates else ""
     users = ""
     if unit != "users" and capacity.get("users") is not None:
-        users = f", which is {number(capacity['users'])} users"
+        users = f", which is {amount_words(capacity['users'], 'user')}"
     if not result["open"]:
         vus = result.get("vus_per_level")
         if bad is None and result.get("cap"):
@@ -185,7 +185,7 @@ def nearly_full_words(found: Mapping[str, Any] | None) -> str:
 def _at_most(result: Mapping[str, Any]) -> str:
     """The most that a closed load was seen to bring, in brackets; nothing of runs before that was kept."""
     most = result.get("plateau_per_s")
-    return f" (at most {number(most)} operations/s)" if most else ""
+    return f" (at most {amount_words(most, 'operation')}/s)" if most else ""
 
 
 def _seen_above(result: Mapping[str, Any]) -> str:
@@ -227,24 +227,15 @@ def _how_to_go_on(result: Mapping[str, Any], *, falls: bool) -> list[str]:
     if falls:
         return []
     ended = "The load time ended before a level was proven to be too much"
-    if _is_disturbed(result):
+    if is_disturbed(result):
         return [f"{ended}: {ON_A_QUIET_HOST}."]
-    nearer = f", or start at --min-users {result['good']:g}" if result["unit"] == "users" else ""
+    nearer = f", or start at {min_users_words(result['good'])}" if result["unit"] == "users" else ""
     return [f"{ended}: {_with_more_time(result, 'give it more (--for)')}{nearer}."]
 
 
 def _with_more_time(result: Mapping[str, Any], otherwise: str) -> str:
     """What the search said that more time would give; `otherwise`, where it said nothing."""
     return result.get("more_time") or otherwise
-
-
-def _is_disturbed(result: Mapping[str, Any]) -> bool:
-    """Whether others' work on the host is why nothing was proven between what is carried and what is not: more time
-    on such a host proves no more."""
-    good, bad = result["good"] or 0.0, result["bad"] or math.inf
-    open_ = [step for step in result["steps"] if step["verdict"] not in ("good", "bad", "probe")]
-    between = [step for step in open_ if good < step["level"] < bad]
-    return bool(between) and all(step.get("disturbed") for step in between)
 
 
 _RATES = (("rate_per_s", "operations"), ("requests_per_s", "requests"))
@@ -278,7 +269,7 @@ def _headroom_words(
     sustainable load."""
     if not headroom:
         return []
-    expected, ratio = number(headroom["expected_users"]), headroom["ratio"]
+    expected, ratio = amount_words(headroom["expected_users"], "user"), headroom["ratio"]
     found = sustainable or {}
     violated = found.get("violated_from")
     lowered = False
@@ -287,19 +278,22 @@ def _headroom_words(
     lowered = lowered or bool(found.get("unmatched"))
     if headroom["carries"] is None:
         what = "it meets the objectives at" if lowered else "it carries"
-        return [f"Whether {what} the expected {expected} users was not decided."]
+        return [f"Whether {what} the expected {expected} was not decided."]
     that = "The sustainable load is" if lowered else "That is"
     if ratio is not None and ratio >= 0:
         least = bad is None and not lowered
         if least and ratio < LEAST_HEADROOM:
-            return [f"That is at least the expected {expected} users."]
-        return [f"{that} {'at least ' if least else ''}{share_words(ratio)} more than the expected {expected} users."]
+            return [f"That is at least the expected {expected}."]
+        lead = f"{that} {'at least ' if least else ''}"
+        if ratio >= MANY_TIMES - 1:
+            return [f"{lead}{number(ratio + 1, 2)} times the expected {expected}."]
+        return [f"{lead}{share_words(ratio)} more than the expected {expected}."]
     will_not = "it will not meet the objectives there" if lowered else "it will not carry them"
     if ratio is None and lowered and not found.get("unmatched"):
-        return [f"It will not meet the objectives at the expected {expected} users."]
+        return [f"It will not meet the objectives at the expected {expected}."]
     if ratio is None:
-        return [f"It will not carry the expected {expected} users."]
-    return [f"{that} {share_words(-ratio)} less than the expected {expected} users: {will_not}."]
+        return [f"It will not carry the expected {expected}."]
+    return [f"{that} {share_words(-ratio)} less than the expected {expected}: {will_not}."]
 
 
 def next_steps(result: Mapping[str, Any], finding: Mapping[str, Any]) -> list[str]:
@@ -313,18 +307,18 @@ def next_steps(result: Mapping[str, Any], finding: Mapping[str, Any]) -> list[st
         causes = Counter(result["steps"][-1].get("error_causes") or {}) if result["steps"] else Counter()
         known = Failures(causes).next_step()
         return [known or "Try one request by hand, and look at the target's log and at logs/ of the run."]
-    steps = list(finding["generator"]["remedies"])
+    blank = [str(item["needs"]) for item in finding["objectives"] if without_data(item) and item.get("needs")]
+    steps = [*finding["generator"]["remedies"], *dict.fromkeys(blank)]
     good, bad, goal = result["good"], result["bad"], result["width_goal"]
     falls = result.get("slowed") or (finding.get("capacity") or {}).get("dearer")
     if result["status"] == "interrupted":
         steps.append("Run it again to the end for a bracket of the full width.")
     elif good is None and (bad is not None or not result.get("cap")):
-        how = "" if falls else f", or {'on a quieter host' if _is_disturbed(result) else 'more load time (--for)'},"
-        steps.append(f"Run it again with a smaller --min-users{how} to find a level that it carries.")
+        steps += how_to_find_one(result, falls=bool(falls))
     elif bad is None:
         steps += _how_to_go_on(result, falls=bool(falls))
     elif (bad - good) / bad > goal + 1e-9 and not falls:
-        how = ON_A_QUIET_HOST if _is_disturbed(result) else _with_more_time(result, "more load time (--for) narrows it")
+        how = ON_A_QUIET_HOST if is_disturbed(result) else _with_more_time(result, "more load time (--for) narrows it")
         steps.append(
             f"The bracket is {share_words((bad - good) / bad, 3)} wide, the goal was {share_words(goal)}: {how}."
         )
@@ -338,11 +332,7 @@ def next_steps(result: Mapping[str, Any], finding: Mapping[str, Any]) -> list[st
 
 def _to_decide(result: Mapping[str, Any], finding: Mapping[str, Any]) -> list[str]:
     """What would decide the objectives that are open: where the expected load is not carried, a load that is."""
-    misnamed = [str(item["needs"]) for item in finding["objectives"] if item.get("unmatched")]
-    if misnamed:
-        others = [item for item in finding["objectives"] if not item.get("unmatched")]
-        return [*misnamed, *_to_decide(result, {**finding, "objectives": others})]
-    undecided = [item for item in finding["objectives"] if item.get("needs")]
+    undecided = [item for item in finding["objectives"] if item.get("needs") and not without_data(item)]
     if undecided and result["good"] is not None and (finding.get("headroom") or {}).get("carries") is False:
         many = "1 objective is" if len(undecided) == 1 else f"{len(undecided)} objectives are"
         level = level_words(result["good"], result["unit"])

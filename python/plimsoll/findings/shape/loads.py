@@ -94,7 +94,8 @@ class Dearer(TypedDict):
 
 
 class Capacity(TypedDict, total=False):
-    """`good` was carried, `bad` was not; `interval` and `knee` say in words what they mean. Of imported results
+    """`good` was carried, `bad` was not; `rate_per_level_s`: operations per second of one level of an open load, as
+    declared, or else as all arrivals came; `interval` and `knee` say in words what they mean. Of imported results
     `gains` are what each level added, as a share of what the first brought; a level that does
     `in_proportion_share` of what the lowest promises is carried, one above it that reaches `plateau_share` of the
     plateau is not; `flattens_between`: the levels between which the gain falls below `flat_below_gain`;
@@ -109,6 +110,7 @@ class Capacity(TypedDict, total=False):
     users: Users | None
     rate_per_s: PerSecond | None
     requests_per_s: PerSecond | None
+    rate_per_level_s: PerSecond | None
     width: Ratio | None
     estimate: Level | None
     estimate_sd: Level | None

@@ -26,7 +26,7 @@ from plimsoll.findings.validity.validity import ALL, RestsOn, Validity, error_at
 from plimsoll.runs.metric_names import RESPONSE_METRICS
 from plimsoll.runs.readings.generator_seconds import GeneratorSeconds
 from plimsoll.runs.snapshot import Snapshot
-from plimsoll.words import level_words, ms_words, number, share_words
+from plimsoll.words import amount_words, level_words, ms_words, number, share_words
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader
@@ -274,8 +274,9 @@ class _Judged:
     def _all(self, place: int, rests_on: RestsOn) -> Iterator[Problem]:
         step, seen, level = self.steps[place], self.means[place], self.levels[place]
         for work in foreign_work(seen, step.get("generator_cores")):
-            if work.took_capacity:
-                yield Problem(work.words(level, self.asked_of), work.remedy)
+            if work.spoils(rests_on):
+                told = self.asked_of if work.spoils(self.asked_of) else rests_on
+                yield Problem(work.words(level, told), work.remedy)
         yield from _problems(step, seen, level, rests_on, self.kept_apart)
         yield from _diagnosed(self.diagnoses[place], level, _names(step, rests_on))
 
@@ -441,7 +442,7 @@ def _same_host_words(health: dict[str, Any]) -> str:
     text = "Generator and target ran on the same host"
     if health["target_cores"] is not None:
         text += (
-            f": the target used {number(health['target_cores'])} cores, the generator "
+            f": the target used {amount_words(health['target_cores'], 'core')}, the generator "
             f"{number(health['generator_cores'])}"
         )
     text += "; they shared memory, caches, kernel and the loopback network"

@@ -34,8 +34,9 @@ _PLACES = (
 class WaitsProbe(RestingProbe):
     """Values: threads_seen, and of these threads_on_locks (futexes, semaphores and file locks), threads_on_disk and
     threads_on_timers (that sleep for a set time); busiest_thread_ready_share, the greatest share of the time since the
-    last sample in which one thread ran or waited for a core. None where the kernel does not tell. At most MOST_THREADS
-    are looked at, children's too.
+    last sample in which one thread ran or waited for a core; known_threads_cores_used, the CPU time that the threads of
+    the last sample have used since. None where the kernel does not tell. At most MOST_THREADS are looked at, children's
+    too.
     """
 
     kind = "waits"
@@ -50,13 +51,13 @@ class WaitsProbe(RestingProbe):
         share: float = MOST_SHARE,
     ) -> None:
         super().__init__(selector, clock, find, root, cpu_clock, share)
-        self._ready_before: tuple[float, dict[str, int]] | None = None
+        self._before: tuple[float, dict[str, tuple[int, int]]] | None = None
 
     def _look(self, pids: list[int]) -> dict[str, float]:
         now = self._clock()
         threads = list(_threads(self._root, pids))
         places = [one.place for one in threads]
-        ready = self._ready(now, {one.folder: one.ready_ns for one in threads if one.ready_ns is not None})
+        ready = self._since_last(now, {one.folder: one.times_ns for one in threads if one.times_ns is not None})
         if not places:
             raise ProbeUnavailable(f"{self._selector.label}: it has no threads that may be read. Run as its user.")
         if not any(places):
@@ -65,23 +66,29 @@ class WaitsProbe(RestingProbe):
         found = {f"threads_on_{kind}": float(counts[kind]) for kind, _ in _PLACES}
         return {"threads_seen": float(len(places)), **found, **ready}
 
-    def _ready(self, now: float, ready_ns: dict[str, int]) -> dict[str, float]:
-        """The share of the busiest thread since the last sample."""
-        before, self._ready_before = self._ready_before, (now, ready_ns)
+    def _since_last(self, now: float, times_ns: dict[str, tuple[int, int]]) -> dict[str, float]:
+        """What the threads that were there did since the last sample."""
+        before, self._before = self._before, (now, times_ns)
         if before is None or now <= before[0]:
             return {}
-        grown = [after - before[1][name] for name, after in ready_ns.items() if name in before[1]]
-        return {"busiest_thread_ready_share": min(1.0, max(grown) / 1e9 / (now - before[0]))} if grown else {}
+        both = [(after, before[1][name]) for name, after in times_ns.items() if name in before[1]]
+        if not both:
+            return {}
+        elapsed_ns = 1e9 * (now - before[0])
+        return {
+            "busiest_thread_ready_share": min(1.0, max(sum(after) - sum(then) for after, then in both) / elapsed_ns),
+            "known_threads_cores_used": sum(after[0] - then[0] for after, then in both) / elapsed_ns,
+        }
 
 
 @dataclass(frozen=True)
 class _Thread:
-    """Where a thread sleeps, empty if it runs, and the time it ran or waited for a core so far (schedstat: first two
-    numbers; kernel.org: Documentation/scheduler/sched-stats.rst)."""
+    """Where a thread sleeps, empty if it runs, and for how long it has run and waited for a core so far (schedstat:
+    first two numbers; kernel.org: Documentation/scheduler/sched-stats.rst)."""
 
     folder: str
     place: str
-    ready_ns: int | None
+    times_ns: tuple[int, int] | None
 
 
 def kind_of(place: str) -> str:
@@ -102,8 +109,8 @@ def _threads(root: Path, pids: Iterable[int]) -> Iterable[_Thread]:
             if place is None:
                 continue
             times = (_read(f"{folder}/{thread}/schedstat") or "").split()
-            ready_ns = int(times[0]) + int(times[1]) if len(times) >= 2 else None
-            yield _Thread(f"{folder}/{thread}", "" if place == "0" else place, ready_ns)
+            times_ns = (int(times[0]), int(times[1])) if len(times) >= 2 else None
+            yield _Thread(f"{folder}/{thread}", "" if place == "0" else place, times_ns)
             count += 1
             if count >= MOST_THREADS:
                 return

@@ -60,6 +60,21 @@ def test_the_thread_that_ran_or_waited_for_a_core_most_is_told(tmp_path: Path) -
         (tmp_path / "proc/7/task/1/schedstat").write_text(f"{ready - 10**9} {10**9} 7")
         values = probe.sample()
     assert values["busiest_thread_ready_share"] == pytest.approx(0.95)
+    assert values["known_threads_cores_used"] == pytest.approx(0.95), "of these two seconds: what was run, not waited"
+
+
+def test_a_thread_that_came_since_is_none_that_was_known(tmp_path: Path) -> None:
+    planted(tmp_path, "futex_do_wait", "0")
+    now = [0.0]
+    probe = WaitsProbe(APP, lambda: now[0], lambda _: [Process()], tmp_path, lambda: 0.0)  # type: ignore[list-item]
+    (tmp_path / "proc/7/task/0/schedstat").write_text("1000 10 3")
+    probe.sample()
+    now[0] = 1.0
+    (tmp_path / "proc/7/task/0/schedstat").write_text("200001000 100000010 3")
+    (tmp_path / "proc/7/task/1/schedstat").write_text("900000000 0 1")
+    values = probe.sample()
+    assert values["busiest_thread_ready_share"] == pytest.approx(0.3)
+    assert values["known_threads_cores_used"] == pytest.approx(0.2)
 
 
 def test_a_kernel_that_tells_no_places_gives_no_values(tmp_path: Path) -> None:

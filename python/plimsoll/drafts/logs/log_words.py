@@ -7,14 +7,14 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from plimsoll.drafts.access_log import Reading
 from plimsoll.drafts.draft import Draft
-from plimsoll.drafts.sessions import ALONE_S, GAP_S, Activity
+from plimsoll.drafts.logs.access_log import Reading
+from plimsoll.drafts.logs.sessions import ALONE_S, GAP_S, Activity
 from plimsoll.plain_text import plain
 from plimsoll.words import count_words, counted_words, level_words, number, share_words, time_words
 
 if TYPE_CHECKING:
-    from plimsoll.drafts.log_mix import LogMix
+    from plimsoll.drafts.logs.log_mix import LogMix
 
 _MANY_FROM_ONE = 0.9
 _MANY_NOT_MODIFIED = 0.02

@@ -16,15 +16,20 @@ from urllib.parse import quote, urlsplit
 
 FORMATS = (
     "common and combined (Apache, nginx, Traefik; also with the virtual host in front and the time of the request at "
-    "the end) and JSON lines of nginx, Caddy and Traefik"
+    "the end), those of Python's and Flask's own servers, of uvicorn with a time in front, and JSON lines of nginx, "
+    "Caddy and Traefik"
 )
 _QUOTED = r'"((?:[^"\\]|\\.)*)"'
 _AFTER_USER = (
-    r" \[(\d{2}/[A-Z][a-z]{2}/\d{4}:\d{2}:\d{2}:\d{2} [+-]\d{4})\] "
+    r" \[(\d{2}/[A-Z][a-z]{2}/\d{4}[: ]\d{2}:\d{2}:\d{2}(?: [+-]\d{4})?)\] "
     rf"{_QUOTED} (\d{{3}}|-)(?: (?:\d+|-))?(?: {_QUOTED} {_QUOTED})?(.*)"
 )
 _TEXT = re.compile(r"(?:\S+ )??([^\s-]\S*) \S+ \S+" + _AFTER_USER)
 _TEXT_WITH_SPACED_USER = re.compile(r"(\S+) \S+ \S[^\[\]\"]*" + _AFTER_USER)
+_COMPOSE = re.compile(r"[\w.-]+ +\| (?=\S)")  # what `docker compose logs` puts in front
+_UVICORN = re.compile(
+    rf"(?:(\d{{4}}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-][\d:]+)?) )?.*?([\d.]+|[\da-f:]+):\d+ - {_QUOTED} (\d{{3}})(?: .*)?"
+)
 _REQUEST = re.compile(r"([A-Z][A-Z-]{1,20}) (\S+)(?: HTTP/[\d.]+)?")
 _MONTH_NAMES = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _MONTHS = {name: at for at, name in enumerate(_MONTH_NAMES, 1)}
@@ -56,11 +61,13 @@ class LoggedRequest:
 
 def parse_line(line: str) -> LoggedRequest | None:
     """The request of a line; None where the line is of no known format."""
+    if "| " in line and (before := _COMPOSE.match(line)):
+        line = line[before.end() :]
     if line.startswith("{"):
         return _of_json(line)
     found = _TEXT.fullmatch(line) or _TEXT_WITH_SPACED_USER.fullmatch(line)
     if found is None:
-        return None
+        return _of_uvicorn(line)
     address, time_text, request, status, _, agent, rest = found.groups()
     time_s = _clf_time(time_text)
     if time_s is None:
@@ -71,6 +78,24 @@ def parse_line(line: str) -> LoggedRequest | None:
         address = forwarded[1]
     code = int(status) if status != "-" else 0
     return LoggedRequest(time_s, address, agent or "", method, target, code, duration_ms, is_maybe_us)
+
+
+def _of_uvicorn(line: str) -> LoggedRequest | None:
+    """uvicorn writes no time; `docker logs --timestamps` and others put one in front."""
+    found = _UVICORN.fullmatch(line) if ' - "' in line else None
+    if found is None or found[1] is None:
+        return None
+    try:
+        time_s = _time(found[1].replace(",", "."))
+    except ValueError:
+        return None
+    return LoggedRequest(time_s, found[2], "", *_request_of(found[3]), int(found[4]))
+
+
+def has_no_time(line: str) -> bool:
+    """Whether it is the line of a request that lacks the time alone."""
+    found = _UVICORN.fullmatch(line)
+    return found is not None and found[1] is None and _request_of(found[3]) != ("", "")
 
 
 def _request_of(text: str) -> tuple[str, str]:
@@ -123,7 +148,7 @@ def _is_address(text: str) -> bool:
 
 def _clf_time(text: str) -> float | None:
     """Seconds since 1970 of "28/Nov/2026:10:00:00 +0100"."""
-    hour_s = _clf_hour(text[:14], text[21:])
+    hour_s = _clf_hour(text[:14], text[21:] or "+0000")
     return None if hour_s is None else _sane(hour_s + 60 * int(text[15:17]) + int(text[18:20]))
 
 

@@ -18,7 +18,7 @@ from urllib.parse import parse_qsl, unquote
 from plimsoll.drafts.names import template_of
 from plimsoll.drafts.paths import shape_of
 from plimsoll.drafts.queries import is_secret_parameter, is_web_token
-from plimsoll.drafts.recording import DEEPEST, Recorded
+from plimsoll.drafts.recordings.recording import DEEPEST, Recorded
 
 _ID_KEY = re.compile(r"(?:^|[_-])(?:id|uuid|guid|key|number|no|slug|code)$|(?<=[a-z0-9])(?:Id|ID|Key|Uuid|Number)$")
 _SURE_DIGITS = 4  # an integer of so many digits is hardly there by chance

@@ -7,8 +7,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from plimsoll.drafts.correlation import Part, Reference, Secret, Step, Taken
 from plimsoll.drafts.draft import Draft
+from plimsoll.drafts.recordings.correlation import Part, Reference, Secret, Step, Taken
 from plimsoll.drafts.script_text import RATE, comment, string_of, template_text
 
 _HEAD = """// {what}, a draft by `plimsoll new` from {source}. Change it as you need.

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, BinaryIO
 
-from plimsoll.drafts.log_lines import FORMATS, LoggedRequest, parse_line
+from plimsoll.drafts.logs.log_lines import FORMATS, LoggedRequest, has_no_time, parse_line
 from plimsoll.errors import InputError
 from plimsoll.plain_text import plain
 from plimsoll.words import count_words
@@ -22,6 +22,11 @@ LEAST_UNDERSTOOD = 0.5  # of the lines; below, the format is another one
 LONGEST_LINE = 1 << 16  # characters; servers cut requests at 8 KiB
 _GZIP = b"\x1f\x8b"
 _SHOWN = 100
+_HTTP = " HTTP/"
+_WITH_TIME = (
+    "Have it log the time in front (uvicorn: --log-config; in a container: docker logs --timestamps), or give the log "
+    "of the proxy before it."
+)
 
 
 @dataclass
@@ -30,7 +35,7 @@ class Reading:
 
     lines: int = 0
     unknown: int = 0
-    first_unknown: tuple[str, int, str] | None = None  # file, line, text
+    first_unknown: tuple[str, int, str] | None = None  # file, line, text; of a request, where there is such a line
     cut_short: list[str] = field(default_factory=list)
 
     def first_unknown_words(self) -> str:
@@ -49,6 +54,8 @@ class Reading:
                 f"{count_words(self.unknown)} of {count_words(self.lines)} lines are not understood, as "
                 f"{self.first_unknown_words()}"
             )
+            if self.first_unknown is not None and has_no_time(self.first_unknown[2]):
+                raise InputError(f"{what}: they have no time, so that no rates can be told", _WITH_TIME)
             raise InputError(what, f"These formats are read: {FORMATS}.")
 
 
@@ -65,7 +72,8 @@ def requests_of(paths: Iterable[str | Path], reading: Reading) -> Iterator[Logge
                 yield found
                 continue
             reading.unknown += 1
-            if reading.first_unknown is None:
+            shown = reading.first_unknown
+            if shown is None or (_HTTP in line and _HTTP not in shown[2]):
                 reading.first_unknown = (name, at, line)
 
 

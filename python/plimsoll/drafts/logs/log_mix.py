@@ -12,17 +12,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from plimsoll.drafts import log_words
-from plimsoll.drafts.access_log import Reading
 from plimsoll.drafts.draft import MOST_OPERATIONS, Draft, DraftOperation
 from plimsoll.drafts.kinds import READING, WRITING, bot_of, is_health_check, is_static
 from plimsoll.drafts.left_out import LeftOut
-from plimsoll.drafts.log_lines import LoggedRequest
+from plimsoll.drafts.logs import log_words
+from plimsoll.drafts.logs.access_log import Reading
+from plimsoll.drafts.logs.log_lines import LoggedRequest
+from plimsoll.drafts.logs.sessions import Activity, Sessions
+from plimsoll.drafts.logs.tallies import Distinct, Durations, Sample
 from plimsoll.drafts.names import operation_names, template_of
 from plimsoll.drafts.paths import Places, shape_of, values_in
 from plimsoll.drafts.queries import LONGEST_TARGET, has_secret, without_secrets
-from plimsoll.drafts.sessions import Activity, Sessions
-from plimsoll.drafts.tallies import Distinct, Durations, Sample
 from plimsoll.errors import InputError
 
 LEAST_SHARE = 0.01  # of all requests, and of all time: an operation below both, and used by few, may be left out

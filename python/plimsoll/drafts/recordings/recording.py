@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from plimsoll.drafts.kinds import READING, WRITING, is_static
 from plimsoll.drafts.left_out import LeftOut
-from plimsoll.drafts.log_lines import path_of
+from plimsoll.drafts.logs.log_lines import path_of
 from plimsoll.drafts.queries import has_secret
 from plimsoll.errors import InputError
 

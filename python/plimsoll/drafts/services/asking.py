@@ -6,11 +6,11 @@ from __future__ import annotations
 import http.client
 import re
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 from plimsoll.words import count_words, time_words
 
@@ -18,6 +18,7 @@ MOST_ASKED = 300
 LONGEST_S = 120.0  # of all questions together
 LIMIT_S = 5.0  # of one
 TOO_MANY = 429
+JSON, HTML = "application/json, */*;q=0.5", "text/html, */*;q=0.5"  # what an answer may be
 _MOST_BYTES = 8 * 2**20
 _PIECE = 1 << 16
 _DOES_SOMETHING = re.compile(
@@ -30,13 +31,14 @@ _DOES_SOMETHING = re.compile(
 
 @dataclass(frozen=True)
 class Told:
-    """An answer; status 0 and `trouble` where there was none."""
+    """An answer; status 0 and `trouble` where there was none; `location` of a redirect."""
 
     status: int
     content_type: str = ""
     body: bytes = b""
     ms: float = 0.0
     trouble: str = ""
+    location: str = ""
 
     @property
     def is_success(self) -> bool:
@@ -62,18 +64,19 @@ def _words_of(text: str) -> str:
 
 
 class Asker:
-    """Asks below one address; `asked` has each path with the answer's status."""
+    """Asks below one address, or elsewhere on its host; `asked` has each path with the answer's status."""
 
     def __init__(self, url: str, token: str | None = None) -> None:
-        self._url, self._token = url, token
+        parts = urlsplit(url)
+        self.origin, self._base, self._token = f"{parts.scheme}://{parts.netloc}", parts.path, token
         self._began_s, self._is_limited = time.monotonic(), False
-        self._known: dict[str, Told] = {}
-        self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), _NoRedirects())
+        self._known: dict[tuple[str, str], Told] = {}
+        self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), _AsItComes())
 
     @property
     def asked(self) -> tuple[tuple[str, int], ...]:
         """Each path in its order, and the status of its answer; 0 for none."""
-        return tuple((path, told.status) for path, told in self._known.items())
+        return tuple({path: told.status for (path, _), told in self._known.items()}.items())
 
     @property
     def why_no_more(self) -> str | None:
@@ -86,27 +89,33 @@ class Asker:
             return f"{time_words(LONGEST_S)} of questions are enough"
         return None
 
-    def ask(self, path: str) -> Told:
-        """The answer to a GET; asked once, then known."""
-        if path not in self._known:
-            self._known[path] = self._got(path)
-            self._is_limited = self._is_limited or self._known[path].status == TOO_MANY
-        return self._known[path]
+    def ask(self, path: str, accept: str = JSON) -> Told:
+        """The answer to a GET of a path below the address; asked once, then known."""
+        return self.ask_whole(self._base + path, accept)
 
-    def _got(self, path: str) -> Told:
-        headers: Mapping[str, str] = {"User-Agent": "plimsoll new", "Accept": "application/json, */*;q=0.5"}
-        request = urllib.request.Request(self._url + path, headers=dict(headers), method="GET")
+    def ask_whole(self, path: str, accept: str = JSON) -> Told:
+        """The same for a path of the host."""
+        key = path, accept
+        if key not in self._known:
+            self._known[key] = self._got(path, accept)
+            self._is_limited = self._is_limited or self._known[key].status == TOO_MANY
+        return self._known[key]
+
+    def _got(self, path: str, accept: str) -> Told:
+        headers: Mapping[str, str] = {"User-Agent": "plimsoll new", "Accept": accept}
+        request = urllib.request.Request(self.origin + path, headers=dict(headers), method="GET")
         if self._token is not None:
             request.add_unredirected_header("Authorization", f"Bearer {self._token}")
         began_s = time.monotonic()
         try:
             with self._opener.open(request, timeout=LIMIT_S) as answer:
-                return self._read(answer, began_s)
-        except urllib.error.HTTPError as error:
-            with error:
-                return Told(error.code, ms=1000 * (time.monotonic() - began_s))
+                if 200 <= answer.status < 300:
+                    return self._read(answer, began_s)
+                ms, location = 1000 * (time.monotonic() - began_s), answer.headers.get("Location") or ""
+                return Told(answer.status, ms=ms, location=location)
         except (OSError, ValueError, http.client.HTTPException) as error:
-            return Told(0, trouble=str(getattr(error, "reason", None) or error or type(error).__name__))
+            cause = getattr(error, "reason", None) or error
+            return Told(0, trouble=str(getattr(cause, "strerror", None) or cause or type(error).__name__))
 
     def _read(self, answer: Any, began_s: float) -> Told:
         body = b""
@@ -118,7 +127,10 @@ class Asker:
         return Told(answer.status, answer.headers.get_content_type(), body, ms)
 
 
-class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *_: Any) -> None:
-        """None is followed; urllib then raises the answer as an error, with its status."""
-        return
+class _AsItComes(urllib.request.HTTPErrorProcessor):
+    """Each answer is one: a redirect is not followed, nor is its address looked at, and a failure raises nothing."""
+
+    def http_response(self, request: Any, response: Any) -> Any:
+        return response
+
+    https_response = http_response

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from plimsoll.drafts.correlation import Correlation
 from plimsoll.drafts.draft import Draft, DraftOperation
 from plimsoll.drafts.kinds import WRITING
-from plimsoll.drafts.recording import Recording, read_recording
+from plimsoll.drafts.recordings.correlation import Correlation
+from plimsoll.drafts.recordings.recording import Recording, read_recording
 from plimsoll.plain_text import plain
 from plimsoll.words import counted_words, number, time_words
 

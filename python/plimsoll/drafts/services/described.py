@@ -10,23 +10,29 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import quote, urljoin, urlsplit
+from urllib.parse import quote, urlsplit
 
-from plimsoll.drafts.asking import Asker, Told, does_something
-from plimsoll.drafts.descriptions import Described, Description, Parameter, is_description, places_of, read_description
-from plimsoll.drafts.draft import MOST_OPERATIONS, Draft, DraftOperation
-from plimsoll.drafts.found_ids import ids_in
-from plimsoll.drafts.kinds import is_static
+from plimsoll.drafts.draft import MOST_OPERATIONS, PER_USER_HOUR, Draft, DraftOperation
 from plimsoll.drafts.left_out import LeftOut
 from plimsoll.drafts.names import named_template, operation_names
 from plimsoll.drafts.queries import is_secret_parameter
+from plimsoll.drafts.services.asking import Asker, Told, does_something
+from plimsoll.drafts.services.descriptions import (
+    Described,
+    Description,
+    Parameter,
+    is_description,
+    places_of,
+    read_description,
+)
+from plimsoll.drafts.services.found_ids import ids_in
+from plimsoll.drafts.services.pages import draft_of_page
 from plimsoll.errors import InputError
 from plimsoll.plain_text import plain
 from plimsoll.study.secrets.in_urls import hide_in_urls
 from plimsoll.study.urls import mistake_of_url
 from plimsoll.words import count_words, number
 
-PER_USER_HOUR = 60.0  # of each operation, as nobody knows how often a user asks
 USUAL_PLACES = (
     "/openapi.json",
     "/openapi.yaml",
@@ -41,12 +47,14 @@ USUAL_PLACES = (
     "/api/v1/openapi.json",
     "/docs/openapi.json",
     "/q/openapi",
+    "/swagger/doc.json",  # Go's swag
+    "/apispec_1.json",  # Flask's flasgger
+    "/api/spec.yaml",  # Jupyter
     "/",  # PostgREST
 )
 _MOST_ROWS = 60
 _MOST_PARENTS = 5  # rows of a list's own path that are asked for the ids below
 _MOST_TRIED = 3  # rows of an operation, until one succeeds
-_MOST_LINKS = 20
 _LARGEST = 16 * 2**20
 _Row = dict[str, str]
 
@@ -63,7 +71,7 @@ def draft_of_description(source: str | Path | None, url: str | None, token: str 
         where, text = _searched(asker)
     if text is None:
         assert asker is not None and url is not None
-        return _of_page(asker, url)
+        return draft_of_page(asker, url)
     description = read_description(text, where)
     return _Drafting(description, where, url, asker).draft()
 
@@ -309,59 +317,3 @@ def _searched(asker: Asker) -> tuple[str, str | None]:
         if told.status == 200 and is_description(text := told.body.decode("utf-8", "replace")):
             return place, text
     return "", None
-
-
-def _of_page(asker: Asker, url: str) -> Draft:
-    """Without a description: the page at the address and what it links to on the same host."""
-    page = asker.ask("/")
-    paths = ["/"] if page.is_success else []
-    paths += [path for path in _links(page, url) if asker.ask(path).is_success]
-    if not paths:
-        places = ", ".join(place for place, _ in asker.asked)
-        what = f"the service has no OpenAPI description and no page at {plain(url)}/ (asked for {places})"
-        raise InputError(what, "Give its description with --openapi FILE, or its log with --access-log FILE.")
-    names = operation_names(("GET", path.partition("?")[0]) for path in paths)
-    return Draft(
-        source=f"the page at {plain(url)}",
-        url=url,
-        head=(
-            f"{plain(url)} has no OpenAPI description at the usual places; the script asks for the page there and "
-            f"{count_words(len(paths) - 1)} that it links to.",
-            f"Nobody knows how often a user asks: each has {number(PER_USER_HOUR)} per user and hour. Set them, or "
-            "give --access-log.",
-        ),
-        operations=tuple(
-            DraftOperation(
-                name=name,
-                exec=function,
-                method="GET",
-                template=path.partition("?")[0],
-                per_user_hour=PER_USER_HOUR,
-                fixed_query=path.partition("?")[2],
-            )
-            for path, (name, function) in zip(paths, names, strict=True)
-        ),
-        asked=asker.asked,
-    )
-
-
-def _links(page: Told, url: str) -> list[str]:
-    """Paths on the same host that a page links to, without files, secrets, and what does something."""
-    if not page.content_type.endswith("html"):
-        return []
-    found: dict[str, None] = {}
-    for link in re.findall(r"""<a\s[^>]*?href=["']?([^"'\s>]+)""", page.body.decode("utf-8", "replace"), re.IGNORECASE):
-        try:
-            parts = urlsplit(urljoin(f"{url}/", link.replace("&amp;", "&")))
-        except ValueError:
-            continue
-        own = urlsplit(url)
-        below = own.path.rstrip("/")
-        if (parts.scheme, parts.netloc) != (own.scheme, own.netloc) or not parts.path.startswith(f"{below}/"):
-            continue
-        path = quote(parts.path.removeprefix(below), safe="/%:@!$&'()*+,;=~-._")
-        query = quote(parts.query, safe="%:@!$&'()*+,;=~-._/?")
-        has_secret = any(is_secret_parameter(part.partition("=")[0]) for part in query.split("&"))
-        if path != "/" and not is_static(path) and not does_something(f"{path}?{query}") and not has_secret:
-            found[f"{path}?{query}" if query else path] = None
-    return list(found)[:_MOST_LINKS]

@@ -1,0 +1,1 @@
+"""From an access log: what users do, how often, and how many there are."""

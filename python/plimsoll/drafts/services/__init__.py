@@ -1,0 +1,1 @@
+"""From a running service, or its OpenAPI description: what reads, by GET."""
