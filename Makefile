@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name '*.js' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: setup build demo test lint lint-rust compiled-tests fmt accuracy bench bench-scale bench-ui bench-analysis bench-import bench-postgresql bench-index-advice bench-hardware compare-k6 fuzz experiments weaknesses known-capacity planted gauntlet knocks soak studies studies-beside docs lock audit notices notices-javascript uplot miri wheel-smoke postgresql mariadb jdk chromium clean
+.PHONY: setup build demo test lint lint-rust compiled-tests fmt accuracy bench bench-scale bench-ui bench-analysis bench-import bench-postgresql bench-index-advice bench-hardware compare-k6 fuzz experiments weaknesses known-capacity planted gauntlet knocks soak studies studies-beside docs docs-site lock audit notices notices-javascript miri wheel-smoke postgresql mariadb jdk chromium clean
 
 setup: $(VENV)/.ready
 build: $(VENV)/.built
@@ -230,6 +230,16 @@ docs: build
 	$(BIN)/python -m plimsoll.cli.reference > docs/cli.md
 	$(BIN)/python docs/k6-surface/compatibility_page.py > docs/k6-compatibility.md
 	$(BIN)/python lab/docs/conclusions_page.py > lab/docs/conclusions.md
+
+# The pages as a site that opens from the disk, target/site/index.html; fails at a broken link. Needs no build.
+SITE_TOOLS := target/site-tools
+docs-site: $(SITE_TOOLS)/.ready
+	$(SITE_TOOLS)/bin/python docs/site/build.py
+
+$(SITE_TOOLS)/.ready: supply/locks/site.txt
+	$(PYTHON) -m venv $(SITE_TOOLS)
+	$(SITE_TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement supply/locks/site.txt
+	touch $@
 
 wheel-smoke: setup
 	rm -rf target/wheels

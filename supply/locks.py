@@ -25,6 +25,7 @@ MADE_OF = {
     "development.txt": ["pyproject.toml", "lab/pyproject.toml", "--extra", "development", "--no-emit-package", TOOL],
     "runtime.txt": ["pyproject.toml", "--constraints", "supply/locks/development.txt"],
     "audit.txt": ["supply/locks/audit.in"],
+    "site.txt": ["supply/locks/site.in"],
 }
 
 

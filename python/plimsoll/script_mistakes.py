@@ -53,7 +53,8 @@ def _placed(message: str, script: Path) -> ScriptError:
         return _with_place(what, script, export["module"], export["name"])
     if str(script) in message or str(script.resolve()) in message:
         return ScriptError(message, NEXT_STEP)
-    return ScriptError("\n".join(f"{script}: {_with_nearest(line)}" for line in message.splitlines()), NEXT_STEP)
+    lines = dict.fromkeys(map(_with_nearest, message.splitlines()))  # one mistake may be told of each rule that has it
+    return ScriptError("\n".join(f"{script}: {line}" for line in lines), NEXT_STEP)
 
 
 def changed_module(error: ScriptError, url: str) -> ScriptError:
@@ -69,7 +70,8 @@ def changed_module(error: ScriptError, url: str) -> ScriptError:
 def option_warnings(told: Iterable[str]) -> list[str]:
     """What the native module warns of in the options; an unknown one with the nearest that is known."""
     without = " The run goes on without it, as k6 does."
-    return [_with_nearest(line) + (without if _UNKNOWN_OPTION.match(line) else "") for line in told]
+    lines = dict.fromkeys(told)
+    return [_with_nearest(line) + (without if _UNKNOWN_OPTION.match(line) else "") for line in lines]
 
 
 def _with_nearest(line: str) -> str:

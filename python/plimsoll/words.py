@@ -29,9 +29,18 @@ def count_words(count: float) -> str:
     return f"{count:,.0f}"
 
 
-def counted_words(count: int, noun: str) -> str:
-    """A count of things: "1 request", "20,524 requests"."""
-    return f"{count_words(count)} {noun}{'' if count == 1 else 's'}"
+def counted_words(count: float, noun: str) -> str:
+    """A count of things, whole: "1 request", "20,524 requests"."""
+    return _of_noun(count_words(count), noun)
+
+
+def amount_words(amount: float, noun: str, digits: int = 3) -> str:
+    """An amount of things: "1 core", "0.5 cores", "1,680 operations"."""
+    return _of_noun(number(amount, digits), noun)
+
+
+def _of_noun(told: str, noun: str) -> str:
+    return f"{told} {noun}{'' if told == '1' else 's'}"
 
 
 def change_words(change: float, digits: int = 3) -> str:

@@ -254,6 +254,7 @@ ELSEWHERE = {
     "plimsoll_lab/seeded_data.py": "a database that SQLite writes, renamed",
     "probes/jvm/attach.py": "the file whose being there asks a Java machine to listen",
     "probes/profiling/tools.py": "a log in a temporary folder",
+    "report/written/pdf.py": "a page in a temporary folder, for the browser that prints it",
     "runs/importers/spill.py": "parts in a temporary folder",
     "runs/kept/archive.py": "files of a run that is brought in, new in a new folder",
 }

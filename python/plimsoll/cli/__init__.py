@@ -10,14 +10,17 @@ from plimsoll.cli.messages import EXIT_INTERRUPTED, EXIT_UNREADABLE, EXIT_UNWRIT
 from plimsoll.cli.signals import serve_signals
 from plimsoll.errors import PlimsollError
 from plimsoll.output_streams import make_tolerant, tell_losses
+from plimsoll.report.columns import follow
 
 GC_THRESHOLD = 50_000
+STDOUT = 1
 
 
 def main() -> None:
     """A verb: errors that Plimsoll raises on purpose are a message and an exit code, not a traceback. A verb
     that ended well, but whose answer standard output did not take, has not succeeded."""
     make_tolerant()
+    follow(STDOUT)
     gc.set_threshold(GC_THRESHOLD)  # imports make many objects that stay, and looking through them again is costly
     serve_signals()
     try:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from plimsoll.cli.live.followed import Followed, has_room, is_steerable
+from plimsoll.cli.live.followed import Followed, clear_line, is_steerable, replace_line, shows_views
 from plimsoll.live.state import PHASES
 
 if TYPE_CHECKING:
@@ -42,10 +42,16 @@ class Line:
         print(self._line_break(), end="", file=sys.stderr)
         self._begun = False
 
+    def clear(self) -> None:
+        """Take the line away, as something else comes in its place."""
+        if self._line_break():
+            clear_line()
+        self._begun = False
+
     def _put(self, text: str, most: int) -> None:
         self._begun = True
         if self._live:
-            print(f"\r\x1b[2K{text[:most]}", end="", file=sys.stderr, flush=True)
+            replace_line(text[:most])
         else:
             print(text, file=sys.stderr, flush=True)
 
@@ -121,9 +127,9 @@ def listeners(line: ProgressLine | TrialLine) -> Listeners[Any]:
     def note(text: str) -> None:
         line.say(f"plimsoll: {text}")
 
-    if line.is_quiet or not has_room():
+    if line.is_quiet or not shows_views():
         return Listeners(line, note, line.say, line.done)
-    followed = Followed(line, _levels if isinstance(line, ProgressLine) else _trials)
+    followed = Followed(line, _levels if isinstance(line, ProgressLine) else _trials, line.clear)
 
     def end() -> None:
         followed.close()

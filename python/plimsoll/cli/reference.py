@@ -53,8 +53,9 @@ On a terminal of at least 60 columns and 16 lines, standard error shows a live v
 - What a script logs, and notes, stand above the view. When the load has ended, the view goes and the last levels that
   were judged stay as lines.
 - Nothing is coloured where `NO_COLOR` is set. On a pipe, and with `TERM=dumb`, there is a line every 5 s; those of a
-  wait in which nothing changes are folded into one. A smaller terminal, and a job in the background, has one line that
-  changes. `-q` shows nothing.
+  wait in which nothing changes are folded into one. A smaller terminal has one line that changes, until it is made
+  larger: then the view begins. A job in the background has that line too. `-q` shows nothing.
+- Answers are as wide as the terminal, from 40 to 100 columns; on a pipe and in a file they have 100.
 - The view takes about a quarter of a percent of a core. Where it fails it says so once, and lines go on.
 """
 KINDS: dict[type, str] = {Path: "path", int: "whole number", float: "number", str: "text"}

@@ -29,7 +29,7 @@ def report(
 ) -> None:
     """Write the report of a run, also of one that was killed, and its Parquet tables where they are missing."""
     from plimsoll.errors import RunDirectoryError
-    from plimsoll.report.kinds import write_report
+    from plimsoll.report.written.kinds import write_report
     from plimsoll.runs.directory import has_tables
     from plimsoll.runs.format.damaged import understood
     from plimsoll.runs.reader import RunReader

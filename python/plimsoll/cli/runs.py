@@ -284,12 +284,24 @@ def _answers(run: StoredRun, details: bool, most_lines: int) -> str:
         return "\n".join(wrapped(str(error), "  "))
     if words:
         return words
-    otherwise = (
-        "Nothing was recorded."
-        if is_plain
-        else f"No answer is here: `plimsoll analyze {plain(run.path)}` judges what was measured."
-    )
-    return f"  {plain(run.answer) or otherwise}"
+    failure = _no_answer(run, is_plain)
+    if failure:
+        return "\n".join(wrapped(failure, "  "))
+    return f"  No answer is here: `plimsoll analyze {plain(run.path)}` judges what was measured."
+
+
+def _no_answer(run: StoredRun, is_plain: bool) -> str:
+    """Why a run has none; empty where what was measured may give one."""
+    from plimsoll.runs.reader import RunReader
+    from plimsoll.runs.readings.failure import failure_of
+
+    reader = RunReader(run.path)
+    if is_plain or run.answer:
+        failure = "" if is_plain else failure_of(reader.events())
+        return failure or run.answer or "Nothing was recorded."
+    if next(iter(reader.snapshots(metrics=())), None) is None:
+        return "Nothing was measured: it ended before it put any load on. Run it again."
+    return ""
 
 
 def _print(found: list[StoredRun], root: Path, as_json: bool) -> None:

@@ -31,7 +31,7 @@ def without_data(objective: Mapping[str, Any]) -> bool:
     levels = objective.get("verdicts") or ()
     if objective.get("unmatched"):
         return True
-    return objective["verdict"] == "undecided" and bool(levels) and not any(one.get("samples") for one in levels)
+    return objective.get("verdict") == "undecided" and bool(levels) and not any(one.get("samples") for one in levels)
 
 
 def not_carried(finding: Mapping[str, Any]) -> bool:

@@ -28,7 +28,7 @@ from plimsoll.stats.growth.load_forecast import (
     time_per_item,
 )
 from plimsoll.stats.throughput.host_speed import slower_from
-from plimsoll.words import exponent_words, ms_words, number, percent_words, share_words, time_words
+from plimsoll.words import amount_words, exponent_words, ms_words, number, percent_words, share_words, time_words
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader
@@ -148,14 +148,14 @@ def _evidence(
 
 
 def _windows_used(volume: np.ndarray) -> Evidence:
-    span = f", {number(float(volume.min()))} to {number(float(volume.max()))} items" if volume.size else ""
+    span = f", {number(float(volume.min()))} to {amount_words(float(volume.max()), 'item')}" if volume.size else ""
     return Evidence(int(volume.size), "windows", EVENTS, f"Time per item at a steady concurrency{span}")
 
 
 def _step_seen(step: Cliff, volume: np.ndarray) -> Evidence:
     about = (
         f"The step is {number(step.t)} standard deviations and lies between {number(step.low)} and "
-        f"{number(step.high)} items; after it"
+        f"{amount_words(step.high, 'item')}; after it"
     )
     return Evidence(int(volume.size) - step.place, "windows", EVENTS, about)
 
@@ -255,11 +255,11 @@ def _answer(facts: Mapping[str, Any], ahead: Forecast | None, windows: Sequence[
     words = "no create failed" if not failed else f"{number(failed)} create{'s' if failed > 1 else ''} failed"
     if facts["status"] == "failed":
         return f"It was not loaded. {facts['reason']}"
-    rate = f"{number((loaded) / took)} items/s" if took else "no time"
+    rate = f"{amount_words((loaded) / took, 'item')}/s" if took else "no time"
     if loaded >= items:
-        return f"{number(loaded)} items were loaded in {time_words(took)}, {rate} on average; {words}."
+        return f"{amount_words(loaded, 'item')} were loaded in {time_words(took)}, {rate} on average; {words}."
     lead = (
-        f"{number(loaded)} of {number(items)} items were loaded in "
+        f"{number(loaded)} of {amount_words(items, 'item')} were loaded in "
         f"{time_words(took)}, {rate}; {words}. {facts['reason']}"
     )
     if ahead is None:
@@ -416,11 +416,11 @@ def _ageing(stretch: Stretch) -> dict[str, Any]:
     ahead = predict(growth, 4 * growth.high) if stretch.to_end else None
     if ahead is None:
         why = "what fits so far would part by then" if stretch.to_end else "what follows the cliff is too little"
-        answer += f" At {number(4 * growth.high)} items it cannot be said: {why}."
+        answer += f" At {amount_words(4 * growth.high, 'item')} it cannot be said: {why}."
         about["at_four_times"] = None
     else:
         answer += (
-            f" At {number(4 * growth.high)} items it would take {_per_item(ahead[0])} (90%: "
+            f" At {amount_words(4 * growth.high, 'item')} it would take {_per_item(ahead[0])} (90%: "
             f"{_per_item(ahead[1])} to {_per_item(ahead[2])}), if no cliff comes."
         )
         about["at_four_times"] = {"volume": 4 * growth.high, "per_item_s": ahead[0], "interval_s": list(ahead[1:])}
@@ -454,14 +454,14 @@ def _cliff(step: Cliff | None, volume: np.ndarray, slower: float | None) -> dict
     if volume.size < 16:
         return {"answer": f"It cannot be told: {volume.size} windows are too few.", "cliff": None, "next": []}
     if step is None:
-        span = f"between {number(volume[0])} and {number(volume[-1])} items"
+        span = f"between {number(volume[0])} and {amount_words(volume[-1], 'item')}"
         return {
             "answer": f"No: the time per item changed nowhere at once by 15% or more {span}.",
             "cliff": None,
             "next": [],
         }
     answer = (
-        f"Yes: from about {number(step.at)} items on the time per item (1 ÷ items per second) changes at once, "
+        f"Yes: from about {amount_words(step.at, 'item')} on the time per item (1 ÷ items per second) changes at once, "
         f"by {percent_words(step.rise)}."
     )
     steps = ["See what filled up there: memory, a cache, a disk; repeat with more of it to prove it."]

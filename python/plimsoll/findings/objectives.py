@@ -19,6 +19,7 @@ from dataclasses import replace
 from typing import Any
 
 from plimsoll.findings.capacity.sustainable import bounds_of_verdicts
+from plimsoll.findings.exit_codes import without_data
 from plimsoll.findings.resources import Step
 from plimsoll.runs.readings.failures import requests_words
 from plimsoll.runs.readings.objective_samples import Samples, Wanted, Watch, needed_samples
@@ -139,7 +140,9 @@ def _entry(
     entry["words"] = _words(objective.limit, entry, held, unit)
     entry["needs"] = _needs(objective, levels, judged, reference, unit, names) if verdict == "undecided" else None
     if _is_unmatched(objective, levels):
-        entry |= {"unmatched": True, "words": no_data_words(objective, names)}
+        entry["unmatched"] = True
+    if without_data(entry):
+        entry["words"] = no_data_words(objective, names, any(one.unanswered for one in levels.values()))
     return entry
 
 

@@ -158,7 +158,7 @@ def doubts_of(run: RunReader) -> tuple[str, ...]:
 
 
 def _of_plain_run(run: RunReader) -> list[dict[str, Any]]:
-    from plimsoll.findings.outcome import outcome_of_run
+    from plimsoll.findings.outcome import outcome_of_run, outcome_steps
     from plimsoll.findings.run import run_finding_of
 
     metrics = [run.first_metric(RESPONSE_METRICS) or "", *dict.fromkeys((*METRICS, *FLOW_METRICS))]
@@ -172,7 +172,10 @@ def _of_plain_run(run: RunReader) -> list[dict[str, Any]]:
         last_written=run.manifest.get(LAST_SECOND),
         names=next((one.get("names") for one in run.events(FOREIGN)), None),
     )
-    return [found | {"outcome": outcome_of_run(run)}] if found else []
+    if not found:
+        return []
+    outcome = outcome_of_run(run)
+    return [found | {"outcome": outcome, "next": list(dict.fromkeys([*outcome_steps(outcome), *found["next"]]))}]
 
 
 def _busiest(run: RunReader) -> tuple[str, int] | None:

@@ -3,12 +3,14 @@ at its end, or of a run that did not live to write it from its seconds."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from plimsoll.runs.format.read_numbers import plausible
 from plimsoll.runs.kept.plain_run import answer_of_summary
-from plimsoll.runs.readings.thresholds import VERDICTS, Threshold, thresholds_of
+from plimsoll.runs.readings.failures import Failures
+from plimsoll.runs.readings.thresholds import NO_ANSWER, VERDICTS, Threshold, thresholds_of
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader
@@ -37,6 +39,29 @@ def outcome_of_note(note: Mapping[str, Any]) -> dict[str, Any]:
         "checks": sorted(_checks(note.get("checks"), summary), key=lambda one: -one["fails"]),
         **({"ended_by_script": str(note["ended_by_script"])} if note.get("ended_by_script") else {}),
     }
+
+
+def outcome_steps(outcome: Mapping[str, Any]) -> list[str]:
+    """What to do about what failed, the gravest first: why requests failed, which check, up to which load a time
+    holds."""
+    causes, requests = outcome["causes"], outcome["requests"] or 0.0
+    failures = Failures(Counter(causes), int(max(0.0, requests - sum(causes.values()))))
+    failed = [one for one in outcome["thresholds"] if one["verdict"] == "failed" and one.get("why") != NO_ANSWER]
+    steps = [failures.next_step()] if causes else []
+    if any(one["metric"].startswith("checks") for one in failed) and (check := _most_failed(outcome)):
+        steps.append(f"See why the check {check!r} fails: try that request by hand.")
+    times = [one for one in failed if one.get("unit") == "ms"]
+    if times:
+        of = f"{times[0]['metric']} {times[0]['rule']}"
+        steps.append(
+            f"See in the report when and in which requests {of} is missed. Up to which load it holds, plimsoll "
+            "capacity with the same script finds."
+        )
+    return [one for one in steps if one]
+
+
+def _most_failed(outcome: Mapping[str, Any]) -> str:
+    return next((str(one["name"]) for one in outcome["checks"] if one["fails"] and one.get("name")), "")
 
 
 def _threshold(one: Threshold) -> dict[str, Any]:

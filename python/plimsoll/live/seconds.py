@@ -13,8 +13,9 @@ from plimsoll.findings.validity.generator import LAG_OF_RESPONSE
 from plimsoll.findings.validity.self_diagnosis import LEAST_LAG_MS, THREAD_BUSY
 from plimsoll.live.state import Course, Health
 from plimsoll.runs.metric_names import RESPONSE_METRICS
+from plimsoll.runs.readings.failures import is_unanswered
 from plimsoll.runs.snapshot import Snapshot
-from plimsoll.words import count_words, ms_words, number, share_words, size_words
+from plimsoll.words import amount_words, count_words, ms_words, number, share_words, size_words
 
 if TYPE_CHECKING:
     from plimsoll.runs.histogram import Histogram
@@ -48,11 +49,13 @@ def times_of(snapshot: Snapshot) -> Histogram:
 
 
 def answers_of(snapshot: Snapshot, times: Histogram | None = None) -> Answers:
-    """What ended in that second; `times`: its response times, where they are known."""
+    """What ended in that second; `times`: its response times, where they are known. Where nothing was answered there
+    is none."""
     times = times_of(snapshot) if times is None else times
     judged = [series for series in snapshot.series if series.metric == "http_req_failed"]
     failed, requests = sum(int(one.passes or 0) for one in judged), sum(int(one.total or 0) for one in judged)
-    if not times.count:
+    unanswered = sum(int(one.total or 0) for one in judged if is_unanswered(one))
+    if not times.count or 0 < requests <= unanswered:
         return Answers(None, failed, requests)
     p50_ms, p95_ms = times.percentiles((0.5, 0.95))
     return Answers(float(p95_ms), failed, requests, float(p50_ms))
@@ -108,7 +111,7 @@ def _process_words(label: str, values: Mapping[str, Any]) -> str:
     thread, cores, size = (values.get(name) for name in ("busiest_thread_cores_used", "cpu_cores_used", "rss_bytes"))
     parts = [
         None if thread is None else f"busiest thread {share_words(thread)} of a core",
-        None if cores is None else f"{number(cores, 2)} cores",
+        None if cores is None else f"{amount_words(cores, 'core', 2)}",
         None if size is None else size_words(size),
     ]
     known = [part for part in parts if part]
@@ -120,7 +123,11 @@ def _process_words(label: str, values: Mapping[str, Any]) -> str:
 def _host_words(source: str, values: Mapping[str, Any]) -> str:
     share, cores, memory = values.get("cpu_share"), values.get("cores"), values.get("memory_share")
     parts = [
-        None if share is None else f"{share_words(share)} of {number(cores)} cores" if cores else share_words(share),
+        None
+        if share is None
+        else f"{share_words(share)} of {amount_words(cores, 'core')}"
+        if cores
+        else share_words(share),
         None if memory is None else f"{share_words(memory)} of its memory",
     ]
     known = [part for part in parts if part]

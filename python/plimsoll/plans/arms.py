@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from plimsoll.errors import InputError, InputErrors
-from plimsoll.plans.read_variables import reading_of
+from plimsoll.plans.read_variables import mentions, reading_of
 from plimsoll.plans.requests import CompareRequest, Source
 from plimsoll.study import Study, Target, Variant, load_study
 from plimsoll.study.experiments import Experiment
@@ -124,12 +125,18 @@ def named_arm(text: str, base: Base) -> Arm:
 
 def with_scripts(arms: Sequence[Arm], scripts: Sequence[Path]) -> list[Arm]:
     """Arms with a script each, labelled by what tells the scripts apart."""
-    names = [script.name for script in scripts]
-    if len(set(names)) < len(names):
-        names = [f"{script.absolute().parent.name}/{script.name}" for script in scripts]
-    shown = names if len(set(names)) == len(names) else [str(script.absolute()) for script in scripts]
-    both = zip(arms, scripts, shown, strict=True)
+    both = zip(arms, scripts, _shown(scripts), strict=True)
     return [_labelled(dataclasses.replace(arm, script=script), label) for arm, script, label in both]
+
+
+def _shown(scripts: Sequence[Path]) -> list[str]:
+    """As little of the end of their paths as tells scripts apart; that of the same one is the same."""
+    paths = [Path(os.path.abspath(script)) for script in scripts]
+    for count in range(1, max(len(path.parts) for path in paths)):
+        found = {path: "/".join(path.parts[-count:]) for path in paths}
+        if len(set(found.values())) == len(found):
+            return [found[path] for path in paths]
+    return [str(path) for path in paths]
 
 
 def mention(arms: Iterable[Arm], base: Base, say: Say) -> None:
@@ -142,7 +149,7 @@ def mention(arms: Iterable[Arm], base: Base, say: Say) -> None:
         for name in arm.env:
             if (reading := reading_of(name, text)) == "never":
                 say(f"{script} never reads __ENV.{name}: its value makes no difference.")
-            elif reading == "maybe" and name not in text:
+            elif reading == "maybe" and not mentions(name, text):
                 say(
                     f"{script} does not mention {name}: unless a module that it imports reads __ENV.{name}, its value "
                     "makes no difference."

@@ -26,13 +26,16 @@ def check_search_time(settings: CapacitySettings) -> None:
     )
 
 
-def repetitions_within(for_s: float, round_s: float, least: int, noun: str) -> int:
-    """Repetitions (`noun`, plural) of a round of `round_s` that the time takes; InputError below `least`."""
+def repetitions_within(for_s: float, round_s: float, least: int, noun: str, advised: int | None = None) -> int:
+    """Repetitions (`noun`, plural) of a round of `round_s` that the time takes; InputError below `least`, which asks
+    for as many as decide, `advised`."""
     count = math.floor(for_s / round_s + 1e-9)
     if count < least:
-        needed_s = least * round_s
+        wanted = max(least, advised or least)
+        needed_s = wanted * round_s
+        decide = f"the {wanted} {noun} that decide" if advised else f"{wanted} {noun}"
         raise InputError(
-            f"--for {typed(for_s)} is too short for any answer: {least} {noun} take {said(needed_s)} of load",
+            f"--for {typed(for_s)} is too short for any answer: {decide} take {said(needed_s)} of load",
             f"Give it --for {typed(needed_s)} or more, shorter trials (--trial), or fewer levels.",
         )
     return count

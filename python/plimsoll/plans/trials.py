@@ -33,6 +33,7 @@ from plimsoll.plans.arms import (
 from plimsoll.plans.load import NO_THRESHOLDS, Choices, Plan, engine_cpus, plan_of
 from plimsoll.plans.load_bounds import check_load
 from plimsoll.plans.load_time import repetitions_within
+from plimsoll.plans.pairs_that_decide import few_pairs_words, pairs_that_decide
 from plimsoll.plans.read_variables import names_read, reading_of
 from plimsoll.plans.requests import CompareRequest, DecomposeRequest, SweepRequest, TrialChoices
 from plimsoll.probes.processes.local_targets import local_listeners
@@ -50,7 +51,7 @@ from plimsoll.study.experiments import (
     TrialOptions,
     first_of,
 )
-from plimsoll.words import count_words, number
+from plimsoll.words import amount_words, count_words, number
 
 TRIAL_S = 10.0
 PAIRS, ROUNDS, REPEATS = 10, 10, 3
@@ -110,7 +111,12 @@ def compare_setup(request: CompareRequest, choices: TrialChoices, say: Say) -> T
         analysis["same"] = True
         say(SAME)
     costly = any(arm.switch_to and base.target.variant(arm.switch_to).switch for arm in arms)
-    return _setup("compare", arms, base, settled, analysis, "grouped" if costly else "interleaved")
+    setup = _setup("compare", arms, base, settled, analysis, "grouped" if costly else "interleaved")
+    plan, levels = setup.plan, len(setup.plan.levels)
+    pair_s = 2 * levels * (plan.trial_s + plan.warm_up_s)
+    if few := few_pairs_words(plan.repetitions, margin, primary, levels, pair_s):
+        say(few)
+    return setup
 
 
 def _form_that_counts(arm: Arm, base: Base) -> tuple[Any, ...]:
@@ -290,7 +296,9 @@ def _setup(
     repetitions = choices.repetitions or 1
     if choices.for_s is not None:
         round_s = len(variants) * len(levels) * (trial_s + warm_up_s)
-        repetitions = repetitions_within(choices.for_s, round_s, *REPEATED[experiment])
+        primary, margin = analysis.get("primary"), analysis.get("margin")
+        advised = pairs_that_decide(margin, len(primary) * len(levels)) if primary and margin else None
+        repetitions = repetitions_within(choices.for_s, round_s, *REPEATED[experiment], advised)
     if len(variants) * len(levels) * repetitions > MOST_TRIALS:
         what = f"{len(variants):,} variants at {len(levels):,} levels, {repetitions:,} times each, are too many trials"
         raise InputError(what, f"At most {MOST_TRIALS:,} can be made; give fewer.")
@@ -401,7 +409,7 @@ def _levels(plan: Plan, choices: TrialChoices) -> tuple[TrialLevel, ...]:
         per_level = plan.settings.arrivals_per_level_s
         if not plan.is_open or not per_level:
             raise InputError("rate: this load has no arrival rate, its users wait for their answers", "Give users.")
-        return tuple(TrialLevel(rate / per_level, f"{number(rate, 6)} arrivals/s") for rate in choices.rate)
+        return tuple(TrialLevel(rate / per_level, f"{amount_words(rate, 'arrival', 6)}/s") for rate in choices.rate)
     if choices.users:
         if plan.unit == "multiple" and plan.is_open:
             raise InputError("users: this script declares arrival rates and no users", "Give rate, or write a study.")
@@ -411,7 +419,7 @@ def _levels(plan: Plan, choices: TrialChoices) -> tuple[TrialLevel, ...]:
     if plan.unit == "users":
         if plan.expected_users is None:
             raise InputError("nothing says at how many users", "Give --users, or expected_users in the study.")
-        return (TrialLevel(plan.expected_users, f"{number(plan.expected_users, 6)} users"),)
+        return (TrialLevel(plan.expected_users, f"{amount_words(plan.expected_users, 'user', 6)}"),)
     return (TrialLevel(1.0, "the declared load" if plan.unit == "multiple" else "1 VU"),)
 
 

@@ -15,6 +15,7 @@ from plimsoll.report import wording
 from plimsoll.report.levels import LoadLine, load_line_of
 from plimsoll.report.trials.rows import trial_rows
 from plimsoll.report.wording import is_number, section
+from plimsoll.words import amount_words
 
 HANDLED = {
     *(
@@ -94,7 +95,8 @@ class FindingTable:
 
 @dataclass(frozen=True)
 class FindingView:
-    """What a reader sees of a finding, top to bottom. `folds_sentences`: `decided` tells the gist of these."""
+    """What a reader sees of a finding, top to bottom. `folds_sentences`: `decided` tells the gist of these;
+    `blames_generator`: the load generator, or its host, is why it or a part of it is invalid."""
 
     question: str
     answer: str
@@ -116,6 +118,7 @@ class FindingView:
     outcome: list[DecidedRow] = field(default_factory=list)
     limited_by: str = ""
     limit_evidence: list[str] = field(default_factory=list)
+    blames_generator: bool = False
 
     @property
     def is_partly_valid(self) -> bool:
@@ -152,6 +155,7 @@ def view(finding: Mapping[str, Any], unit: str = "users") -> FindingView:
         valid=finding.get("valid", True) is not False,
         invalid_for=invalid_for(finding.get("validity")),
         unanswered=unanswered,
+        blames_generator=_blames_generator(finding),
         experiment=str(finding.get("experiment") or ""),
         facts=[*_told_facts(finding), *_capacity_facts(finding, unit), *_limit_facts(limited), *_other_facts(finding)],
         limited_by=limited_by,
@@ -256,6 +260,14 @@ def _why(limit_evidence: Iterable[str]) -> str:
     return " ".join(limit_evidence).removeprefix("Cannot tell: ")
 
 
+def _blames_generator(finding: Mapping[str, Any]) -> bool:
+    """Whether the load generator, or its host, spoilt it: a target of which no answer came did that itself."""
+    generator = section(finding, "generator")
+    spoilt = generator.get("healthy") is False or bool(_texts(generator.get("reasons")))
+    limits = section(finding, "limited_by").get("kind") == "generator" and finding.get("valid", True) is False
+    return spoilt or limits or bool(invalid_because(finding.get("validity")))
+
+
 def _generator_row(finding: Mapping[str, Any]) -> Iterable[DecidedRow]:
     """Whether the generator, or its host, spoilt it."""
     generator = section(finding, "generator")
@@ -263,8 +275,9 @@ def _generator_row(finding: Mapping[str, Any]) -> Iterable[DecidedRow]:
         bad = "✗ it was a limit" if generator.get("limits") else "✗ its host was disturbed"
         if trials := generator.get("excluded_trials"):
             bad = f"✗ {trials} trial{'s' if trials > 1 else ''} left out"
-        reasons = " ".join(_reasons(finding) or _texts(generator.get("reasons")))
-        key, badge = ("good", "✓ healthy") if generator["healthy"] and not reasons else ("bad", bad)
+        blamed = _blames_generator(finding)
+        reasons = " ".join(_reasons(finding) or _texts(generator.get("reasons"))) if blamed else ""
+        key, badge = ("bad", bad) if blamed else ("good", "✓ healthy")
         yield DecidedRow("load generator", key, badge, reasons or str(generator.get("words") or ""))
 
 
@@ -291,7 +304,7 @@ def _capacity_facts(finding: Mapping[str, Any], unit: str) -> Iterable[tuple[str
         seen = f"about {wording.level(overload['level'], unit)}, seen in a short step" if overload else "not reached"
         yield beyond, seen
     if is_number(capacity.get("rate_per_s")):
-        yield "At that level", f"{wording.number(capacity['rate_per_s'])} operations/s"
+        yield "At that level", f"{amount_words(capacity['rate_per_s'], 'operation')}/s"
     if is_number(capacity.get("requests_per_s")) and up_to:
         what = "Good answers there" if finding.get("experiment") == "analyze" else "Requests"
         yield what, f"{wording.number(capacity['requests_per_s'])} /s"

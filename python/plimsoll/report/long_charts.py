@@ -12,6 +12,7 @@ from plimsoll.report.time_charts import Chart
 from plimsoll.report.vega_lite import Part, chart_of, layer, layered, lines_by_series, quantitative
 from plimsoll.report.wording import number, section
 from plimsoll.study.objectives import parse_objective
+from plimsoll.words import amount_words
 
 EXPERIMENTS = ("hold", "grow", "drain")
 HEIGHT_PX = 240
@@ -64,7 +65,7 @@ def _kept(run: RunEvidence) -> list[Chart | None]:
 def _pulses(run: RunEvidence) -> Chart | None:
     """Mean response time over time; a rule marks where each pulse of a periodic job began."""
     points: list[tuple[float, str, float]] = [
-        (item.start_s, "mean", item.times.times.mean) for item in run.timeline.bins if item.times.times.count
+        (item.start_s, "mean", times.mean) for item in run.timeline.bins if (times := item.times.answered_times).count
     ]
     periodic = _found(run.findings, "periodic")
     marks = [float(second) for second in periodic.get("times_s") or ()]
@@ -114,7 +115,7 @@ def _per_item(run: RunEvidence) -> Chart | None:
     if curve:
         reading += f" The line is the law that fits best ({family}), dashed where nothing was measured."
     if cliff:
-        reading += f" The rule marks the cliff at {number(cliff)} items."
+        reading += f" The rule marks the cliff at {amount_words(cliff, 'item')}."
     return _layered("grow-per-item", "Time per item over the volume of data", reading, layers)
 
 

@@ -17,6 +17,7 @@ from plimsoll.report.steps import RANGE_FINDING, Step
 from plimsoll.report.time_charts import Chart
 from plimsoll.report.trials.section import TrialsSection, trials_section
 from plimsoll.report.wording import section
+from plimsoll.runs.readings.failure import failure_of
 
 STATUS_WORDS = {
     "finished": "finished",
@@ -46,6 +47,7 @@ class Page:
     subtitle: str
     status: str
     status_words: str
+    failure: str
     unit: str
     findings: list[FindingView]
     measured: list[tuple[str, str]]
@@ -70,6 +72,7 @@ class Page:
     trials: TrialsSection | None = None
     long_run: list[Chart] = field(default_factory=list)
     lead: list[Chart] = field(default_factory=list)
+    is_empty: bool = False
 
     @property
     def trial_charts(self) -> list[Chart]:
@@ -112,6 +115,7 @@ def build(run: RunEvidence) -> Page:
         subtitle=f"{started} · {wording.duration(run.lasted_s)} · {run.name}",
         status=run.state,
         status_words=STATUS_WORDS.get(run.state, run.state),
+        failure=failure_of(run.events) if run.state == "failed" else "",
         unit=unit,
         findings=views,
         measured=measured(run, unit),
@@ -136,6 +140,7 @@ def build(run: RunEvidence) -> Page:
         trials=trials_section(run),
         long_run=long_charts.charts_of(run),
         lead=lead,
+        is_empty=not run.timeline.bins and not run.trials and not run.findings,
     )
 
 

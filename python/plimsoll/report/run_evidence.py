@@ -80,9 +80,9 @@ def read_run(run_dir: Path) -> RunEvidence:
     in_bins = (run.times_metric or "", "http_req_failed")
     windows = [(step.measured_from_s, step.end_s) for step in run.steps]
     for block in reader.blocks(shown, arrived_in=windows):
-        for merged in block.merged(bounds, ("scenario", "name", "url")):
+        for merged in block.merged(bounds, ("scenario", "name", "url", "status")):
             _add_to_steps(run, merged)
-        for merged in block.merged(begins, (), in_bins):
+        for merged in block.merged(begins, ("status",), in_bins):
             _add_to_bin(run, merged)
     for line in reader.resources():
         if isinstance(line.get("values"), Mapping) and isinstance(line.get("second"), int | float):
@@ -156,6 +156,8 @@ def _add_series(run: RunEvidence, steps: list[Step], series: Series) -> None:
         for step in steps:
             step.times.times.add_series(series)
     if series.metric == "http_req_failed":
+        for step in steps:
+            step.times.add_failures(series)
         for place in places:
             place.operations.setdefault(operation, Tally()).add_failures(series)
             place.requests.setdefault(request, Tally()).add_failures(series)

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from plimsoll.report.columns import columns, lines_for
 from plimsoll.report.finding_view import FindingView, ObjectiveLine, gravest_first
 from plimsoll.report.k6.outcome import views_of
 from plimsoll.report.load_line import load_line
-from plimsoll.report.text import NO_FINDING, WIDTH, clean, row_lines, row_words, wrapped
+from plimsoll.report.text import NO_FINDING, clean, row_lines, row_words, wrapped
 
 MOST_LINES, END_LINES = 25, 2  # the last two: what more there is, and the report's path
 ANSWER_LINES, LIMIT_LINES, ROW_LINES = 6, 3, 2
@@ -56,8 +57,9 @@ class _Part:
 def screen(
     findings: Sequence[Mapping[str, Any]], report: str | None, how: str = "--details", most_lines: int = MOST_LINES
 ) -> str:
-    """At most `most_lines` lines, of WIDTH columns but for the report's path; ends without a line break. `how`: what
-    prints the rest."""
+    """At most `most_lines` lines of 100 columns but for the report's path, or as much on more lines of a narrower
+    terminal; ends without a line break. `how`: what prints the rest."""
+    most_lines = lines_for(most_lines)
     if not findings:
         return "\n".join([NO_FINDING, *_report(report)])
     main, *others = views_of(findings)
@@ -116,7 +118,8 @@ def _reasons(main: FindingView) -> list[list[str]]:
     if main.valid or main.unanswered:
         return []
     what = f" for {main.invalid_for}" if main.invalid_for else ""
-    because = main.reasons[0] if main.reasons else "the target alone did not make this result."
+    otherwise = "the target alone did not make this result." if main.blames_generator else "see --details."
+    because = main.reasons[0] if main.reasons else otherwise
     return [_cut(because, LIMIT_LINES, lead=f"INVALID{what}: ")]
 
 
@@ -157,7 +160,7 @@ def _table(main: FindingView) -> list[list[str]]:
     table = main.tables[0]
     rows = [[clean(cell) for cell in row] for row in [table.columns, *table.rows[:MOST_TABLE_ROWS]]]
     lines = row_lines(rows)
-    return [[line] for line in lines] if max(map(len, lines)) <= WIDTH else []
+    return [[line] for line in lines] if max(map(len, lines)) <= columns() else []
 
 
 def _count(count: int, name: str) -> str:
@@ -169,8 +172,9 @@ def _report(report: str | None) -> list[str]:
 
 
 def _cut(text: str, most: int, indent: str = "  ", lead: str = "") -> list[str]:
-    """Lines of WIDTH, as many whole sentences as fit into `most`; where not even the first does, it is cut, at the end
-    of a clause if that leaves most of it."""
+    """Lines, as many whole sentences as fit into `most` of 100 columns; where not even the first does, it is cut, at
+    the end of a clause if that leaves most of it."""
+    most = lines_for(most)
     sentences = _SENTENCE_END.split(clean(text))
     for count in range(len(sentences), 0, -1):
         lines = wrapped(f"{lead}{' '.join(sentences[:count])}", indent)
@@ -191,7 +195,7 @@ def _cut(text: str, most: int, indent: str = "  ", lead: str = "") -> list[str]:
     if words[1]:
         return clauses[1] if clauses[0] >= CLAUSE_KEEPS * words[0] else words[1]
     lines = wrapped(f"{lead}{first}", indent)[:most]
-    lines[-1] = f"{lines[-1][: WIDTH - 2].rstrip(_LOOSE)} …"
+    lines[-1] = f"{lines[-1][: columns() - 2].rstrip(_LOOSE)} …"
     return lines
 
 

@@ -11,6 +11,7 @@ from plimsoll.report.run_evidence import RunEvidence
 from plimsoll.report.steps import Step
 from plimsoll.report.tally import Tally
 from plimsoll.report.wording import is_number, section
+from plimsoll.words import amount_words
 
 # Below this many samples above a quantile its estimate is marked: 20 ÷ (1 − q) are needed
 # (stats/estimates/quantile.py).
@@ -72,12 +73,12 @@ def tally_rows(
                 "name": name,
                 "count": wording.number(tally.count),
                 "rate": wording.number(tally.count * each_per_s) if each_per_s is not None else wording.NOTHING,
-                "average": wording.number(tally.times.mean),
-                "min": wording.number(tally.times.min),
+                "average": wording.number(tally.answered_times.mean),
+                "min": wording.number(tally.answered_times.min),
                 "p50": _quantile(tally, 0.50),
                 "p90": _quantile(tally, 0.90),
                 "p95": _quantile(tally, 0.95),
-                "max": wording.number(tally.times.max),
+                "max": wording.number(tally.answered_times.max),
                 "errors": wording.number(tally.failed) if tally.judged else wording.NOTHING,
                 "error_share": wording.percent(tally.error_share) if tally.failed else "",
                 "failing": tally.failed > 0,
@@ -90,7 +91,7 @@ def tally_rows(
 def _quantile(tally: Tally, quantile: float) -> tuple[str, bool]:
     """Text, and whether it rests on too few samples."""
     few = tally.count < SAMPLES_BEYOND / (1 - quantile)
-    return wording.number(tally.percentile_ms(quantile)), bool(tally.count) and few
+    return wording.number(tally.percentile_ms(quantile)), bool(tally.answered_times.count) and few
 
 
 def step_rows(steps: Sequence[Step]) -> list[dict[str, Any]]:
@@ -203,7 +204,7 @@ def generator_rows(run: RunEvidence, finding: Mapping[str, Any]) -> list[tuple[s
     if bins:
         late, dropped = sum(item.late for item in bins), sum(item.dropped for item in bins)
         rows.append(("Worst loop lag p99 of a second", f"{wording.number(max(b.lag_p99_ms for b in bins))} ms"))
-        rows.append(("Most CPU", f"{wording.number(max(b.generator_cpu_s / b.seconds for b in bins))} cores"))
+        rows.append(("Most CPU", f"{amount_words(max(b.generator_cpu_s / b.seconds for b in bins), 'core')}"))
         rows.append(("Iterations started late", wording.number(late)))
         rows.append(("Iterations dropped", wording.number(dropped)))
     return rows

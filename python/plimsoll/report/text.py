@@ -1,4 +1,4 @@
-"""The answers as plain lines for a terminal: legible without colour, at most WIDTH columns."""
+"""The answers as plain lines for a terminal: legible without colour, as wide as report/columns.py says."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from plimsoll.report.columns import columns
 from plimsoll.report.finding_view import DecidedRow, FindingView
 from plimsoll.report.k6.outcome import views_of
 
-WIDTH = 100
 NO_FINDING = "No finding was recorded: the run ended before it could answer. The report shows what was measured."
 HOLD = "\N{NO-BREAK SPACE}"
 _BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:[µm]?s|min|h|[KMGT]?i?B)(?!\w))")
@@ -44,16 +44,14 @@ def row_lines(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _lines(item: FindingView) -> list[str]:
-    lines = [clean(item.question), *wrapped(item.answer, "  ")]
+    lines = [*wrapped(item.question, ""), *wrapped(item.answer, "  ")]
     if item.is_partly_valid:
         lines += wrapped(f"Not valid, {item.invalid_for}: {' '.join(item.reasons)}", "  ")
     if not item.valid and not item.unanswered:
-        where = "See the reasons below." if item.caveats else "The reasons are with the first answer."
-        what = f" for {item.invalid_for}" if item.invalid_for else ""
-        lines += wrapped(f"INVALID{what}: the target alone did not make this result. {where}", "  ")
+        lines += wrapped(_invalid_words(item), "  ")
     lines += outcome_lines(item)
     width = max((len(label) for label, _ in item.facts), default=0)
-    lines += [f"  {clean(label):<{width}}  {clean(value)}" for label, value in item.facts]
+    lines += [line for label, value in item.facts for line in wrapped(f"{label:<{width}}  {value}", "  ")]
     lines += [line for text in item.sentences for line in wrapped(f"- {text}", "  ")]
     lines += [line for text in item.evidence for line in wrapped(f"Evidence: {text}", "  ")]
     for objective in item.objectives:
@@ -61,6 +59,15 @@ def _lines(item: FindingView) -> list[str]:
     lines += [line for text in item.caveats for line in wrapped(f"Note: {text}", "  ")]
     lines += [line for text in item.next_steps for line in wrapped(f"Next: {text}", "  ")]
     return lines
+
+
+def _invalid_words(item: FindingView) -> str:
+    """That it is invalid, whether the generator is why, and where the reasons are if the answer does not say them."""
+    said = "" if item.reasons else "The reasons are with the first answer."
+    where = "See the reasons below." if item.caveats else said
+    blamed = "the target alone did not make this result." if item.blames_generator else ""
+    why = " ".join(filter(None, (blamed, where)))
+    return f"INVALID{f' for {item.invalid_for}' if item.invalid_for else ''}{f': {why}' if why else '.'}"
 
 
 def outcome_lines(item: FindingView) -> list[str]:
@@ -74,10 +81,12 @@ def row_words(row: DecidedRow) -> str:
     return " ".join(filter(None, (sign, f"{row.subject}: {verdict}.", row.words)))
 
 
-def wrapped(text: str, indent: str, width: int = WIDTH) -> list[str]:
-    """Lines of `width`; a number stays on one line with its unit."""
+def wrapped(text: str, indent: str, width: int | None = None) -> list[str]:
+    """Lines of `width`, else as wide as an answer's; a number stays on one line with its unit."""
     held = _BEFORE_UNIT.sub(HOLD, clean(text))
-    lines = textwrap.wrap(held, width, initial_indent=indent, subsequent_indent=f"{indent}  ", break_on_hyphens=False)
+    lines = textwrap.wrap(
+        held, width or columns(), initial_indent=indent, subsequent_indent=f"{indent}  ", break_on_hyphens=False
+    )
     return [line.replace(HOLD, " ") for line in lines]
 
 

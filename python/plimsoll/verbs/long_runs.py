@@ -43,7 +43,7 @@ from plimsoll.verbs.session import (
     session,
     writer_of,
 )
-from plimsoll.words import count_words
+from plimsoll.words import counted_words
 
 MIB = 2**20
 LEAST_HELD_S = 10.0  # of a held load, below which nothing is said of it
@@ -139,7 +139,7 @@ def grow(
             volume = around.data_volume() if around.data_volume is not None else None
             if volume is not None and before is not None and volume < before + LEAST_LEFT * loaded:
                 gone = f"those of {resume} are gone, so loading begins anew"
-                around.tell(f"The target holds {count_words(volume)} items: {gone}.")
+                around.tell(f"The target holds {counted_words(volume, 'item')}: {gone}.")
                 loaded, windows, before, resume, doubts = 0, (), None, None, ()
             if volume is not None and before is None:
                 before = volume - loaded

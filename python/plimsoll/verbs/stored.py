@@ -120,7 +120,7 @@ def write_report(run: str | Path, to: str | Path | None = None, *, root: str | P
     """Write the report of a run and return where it is; `to` ends with .html, .pdf, .md or .json (default: report.html
     in the run). InputError where there is no such kind of file, or no Chromium for a PDF; RunDirectoryError if there is
     no such run, or it cannot be read or written."""
-    from plimsoll.report.kinds import write_report as write  # a page's libraries take half a second to import
+    from plimsoll.report.written.kinds import write_report as write  # a page's libraries take half a second to import
 
     return write(named_run(run, root), None if to is None else Path(to))
 

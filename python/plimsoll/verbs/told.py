@@ -23,6 +23,6 @@ class Told:
 
     def _repr_markdown_(self) -> str:
         """The answers, for Jupyter."""
-        from plimsoll.report.markdown import findings_markdown  # numpy and Jinja2 take 0.2 s to import
+        from plimsoll.report.written.markdown import findings_markdown  # numpy and Jinja2 take 0.2 s to import
 
         return findings_markdown(self.findings)

@@ -193,6 +193,10 @@ def _carry_out(
         config = dataclasses.replace(setup.configs[trial.variant], seed=trial.seed)
         return EngineSource(config, unit=setup.plan.unit, is_open=setup.plan.open, background=choices.background)
 
+    def stopping() -> None:
+        if listeners.message is not None:
+            listeners.message("stopping: the trial that is being made does not count; Ctrl-C again ends at once")
+
     skip = _skip(setup.plan)
     with told_at_the_end(control, say), control, ExitStack() as around_all:
         databases = around_all.enter_context(watched(setup.probes, writer, say))
@@ -207,7 +211,9 @@ def _carry_out(
             say=listeners.note,
             tell=say,
         )
-        session = Session(source, writer, around, skip, sampling, listeners.progress, complete, begin_s, sampling)
+        session = Session(
+            source, writer, around, skip, sampling, listeners.progress, complete, begin_s, sampling, stopping
+        )
         try:
             with sampling:
                 result = run_trials(setup.plan, session)
@@ -216,10 +222,6 @@ def _carry_out(
                     keep(f"{reason[0].upper()}{reason[1:]}, so {_left_words(len(result.skipped))}")
                 ending.begin(result.status)
                 listeners.load_ended()
-                if result.status == "interrupted" and listeners.message is not None:
-                    listeners.message(
-                        "stopping: the trial that is being made does not count; Ctrl-C again ends at once"
-                    )
                 return result
         finally:
             listeners.end()

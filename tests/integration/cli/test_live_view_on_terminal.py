@@ -264,3 +264,25 @@ def test_a_terminal_that_takes_nothing_does_not_hold_up_the_end(cli: Cli, begin:
     terminal = begin(program=program)
     assert terminal.wait(30) == 0
     assert float((cli.folder / "lasted").read_text()) < 5.0
+
+
+def test_the_view_begins_once_the_terminal_has_room_and_no_line_is_broken_before(begin: Begin, target: str) -> None:
+    """Seen: begun in 40×10, lines that wrap for as long as the load lasted, however large the terminal was made."""
+    one = begin(*search(target), columns=40, lines=10)
+    one.read_until(lambda it: it.text.count("finding the range") >= 3, 60)
+    lines = [line for line in re.findall(r"\r\x1b\[2K([^\r\n\x1b]*)", one.text) if line]
+    assert lines and all(len(line) < 40 for line in lines)
+    assert all(len(line) <= 40 for line in one.text.split("\x1b")[0].replace("\r", "").splitlines())
+    one.resize(100, 30)
+    one.read_until(lambda it: " Level" in it.text and " Answers" in it.text, 30)
+    one.interrupt()
+    assert one.wait() == 130
+
+
+def test_a_plain_run_does_the_same(begin: Begin, target: str) -> None:
+    one = begin("run", "script.js", "--env", f"BASE_URL={target}", columns=30, lines=10)
+    one.read_until(lambda it: it.text.count("/s done") >= 2, 60)
+    one.resize(100, 30)
+    one.read_until(lambda it: " Level" in it.text and " Answers" in it.text, 30)
+    one.interrupt()
+    one.wait()

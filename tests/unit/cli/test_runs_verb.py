@@ -77,7 +77,8 @@ def test_a_list_says_how_a_plain_run_ended_and_what_it_did(
 
 def test_a_run_without_an_answer_says_how_to_get_one(tmp_path: Path) -> None:
     """Seen: two empty lines of a run that was killed."""
-    RunWriter.create(tmp_path, RunFacts("capacity"), tables=False, redactor=Redactor())
+    writer = RunWriter.create(tmp_path, RunFacts("capacity"), tables=False, redactor=Redactor())
+    writer.append_snapshot({"second": 0, "series": []})
     assert "`plimsoll analyze " in plimsoll("show", "latest", root=tmp_path).output
 
 

@@ -171,7 +171,9 @@ def test_an_interrupted_session_keeps_complete_trials_and_a_resumed_one_makes_th
         sources.append(SteadyLoad(10.0, interrupt_at=2 if trial.number == 3 else None))
         return sources[-1]
 
-    first = run_trials(plan, Session(breaks, kept))
+    told: list[str] = []  # what of the load had ended when it was told: it said "stopping" when all was over
+    first = run_trials(plan, Session(breaks, kept, on_interruption=lambda: told.append(sources[-1].stopped)))
+    assert told == [""]
     assert first.status == "interrupted" and [one["trial"] for one in kept.trials] == [1, 2]
     assert sources[-1].stopped == "at once" and "interrupted" in kept.events
     second = run_trials(plan, Session(load, kept, complete=list(kept.trials), begin_s=kept.seconds[-1] + 1))

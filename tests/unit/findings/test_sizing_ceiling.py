@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from capacity_runs import LOADS, run_of, sizing_of
+from capacity_runs import LOADS, run_of, sizing_of, step
 
 from plimsoll.findings.sizing.carries import carried_on
 from plimsoll.findings.sizing.facts import sizing_facts
@@ -86,3 +86,62 @@ def test_a_limit_of_unknown_height_is_said() -> None:
     main = {**main, "capacity": unknown_height, "limited_by": POOL}
     answer = sizing_of(main, run, expected_level=500)["answer"]
     assert "More cores alone do not help above the load measured, where pool jdbc was the limit" in answer
+
+
+FELL_BEHIND = step(12, 2400.0, 240.0, "bad") | {"done_per_s": 130.0}
+
+
+def fell_behind_in_a_short_step(limited: dict | None):
+    """Nothing was proven to be too much, and a short step above what is carried was not served."""
+    main, run = run_of(LOADS, thread=False)
+    main["steps"] = [*main["steps"], FELL_BEHIND]
+    main["limited_by"] = {"kind": "none", "where": None, "utilisation": None, "evidence": "No level was too much."}
+    if limited is not None:
+        main["limited_by"]["in_short_step"] = limited
+    return main, run
+
+
+@pytest.mark.parametrize(
+    ("limited", "words"),
+    [
+        (UNKNOWN, "what limited it was not found: whether more cores lift it cannot be told"),
+        (None, "what limited it was not found: whether more cores lift it cannot be told"),
+        (POOL, "limited by pool jdbc, as it seems: more cores may not help above that"),
+        (CPU, "limited by host, as it seems: that more of it carries more was not measured"),
+    ],
+)
+def test_sizes_beyond_a_short_step_in_which_it_fell_behind_say_so_in_answer_and_table(limited, words) -> None:
+    """They went to 89 times the declared load beside a target that fell behind at 16 times."""
+    found = sizing_of(*fell_behind_in_a_short_step(limited), expected_level=500)
+    fell = "In a short step of 10 s at 2,400 users it finished 130 of 240/s"
+    for told in (found["answer"], found["tables"][0]["note"]):
+        assert fell in told and words in told
+    assert found["answer"].index(fell) < found["answer"].index("10 times that load needs")
+
+
+def test_sizes_below_what_the_short_step_finished_need_no_such_words() -> None:
+    found = sizing_of(*fell_behind_in_a_short_step(UNKNOWN), expected_level=50)
+    assert "short step" not in found["answer"] and "short step" not in found["tables"][0]["note"]
+
+
+def test_so_many_cores_promise_nothing_beyond_the_short_step() -> None:
+    main, run = fell_behind_in_a_short_step(UNKNOWN)
+    facts = sizing_facts(run, main["steps"])
+    assert carried_on(0.3, main, facts)["per_s"] == pytest.approx(50, rel=0.06)
+    large = carried_on(4.0, main, facts)
+    assert large["per_s"] is None and "it finished 130 of 240/s" in large["why"]
+
+
+def test_a_load_of_which_nothing_was_decided_begins_with_that() -> None:
+    main, run = run_of(LOADS, thread=False)
+    answer = sizing_of(main, run, expected_level=5000)["answer"]
+    assert answer.startswith("Whether it carries this load was not decided")
+    nothing = {**main, "capacity": main["capacity"] | {"good": None, "rate_per_s": None}}
+    assert sizing_of(nothing, run, expected_level=500)["answer"].startswith("No load was proven to be carried")
+
+
+def test_the_table_says_from_where_on_its_sizes_are_extrapolated() -> None:
+    main, run = run_of(LOADS, thread=False)
+    note = sizing_of(main, run, expected_level=500)["tables"][0]["note"]
+    assert "The highest load measured is 120 operations/s: sizes above it are extrapolated" in note
+    assert "extrapolated" not in sizing_of(main, run, expected_level=100)["tables"][0]["note"]

@@ -67,7 +67,7 @@ def test_the_variant_of_an_entry_is_switched_to_unless_the_caller_names_one(stud
 
 def test_a_comparison_has_its_levels_warm_up_and_deciding_statistics_from_the_study(study: Path) -> None:
     plan = compare_setup(CompareRequest(study), TrialChoices(), quiet).plan
-    assert [level.words for level in plan.levels] == ["1 arrivals/s", "2 arrivals/s"]
+    assert [level.words for level in plan.levels] == ["1 arrival/s", "2 arrivals/s"]
     assert (plan.warm_up_s, plan.trial_s, plan.repetitions, plan.analysis["primary"]) == (1, 4, 3, ["mean"])
     assert plan.label("b") == "X=2, old"
     asked = TrialChoices(users=(4.0,), warm_up_s=0)

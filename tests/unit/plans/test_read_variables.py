@@ -87,3 +87,48 @@ def test_several_levels_that_are_not_swept_by_name_are_a_parameter(tmp_path: Pat
     assert plan.analysis["level_parameter"] == "users" and [one.level for one in plan.levels] == [1.0, 4.0]
     one = sweep_setup(SweepRequest(script, {"WHO": ("a", "b")}), TrialChoices(users=(4.0,)), print).plan
     assert one.analysis["over"] == {"WHO": ["a", "b"]} and one.analysis["level_parameter"] is None
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "// uses __ENV.WHO",
+        "/* __ENV.WHO\n * and __ENV['WHO'] */",
+        "const x = 1; // __ENV.WHO",
+        "const u = `http://x/${ /* __ENV.WHO */ 1 }`;",
+        "const r = /['\"`]/; // __ENV.WHO",
+        "// import { who } from './who.js'",
+        "const d = 4 / 2; // __ENV.WHO / 2",
+        "const s = 'it\\'s'; // `__ENV.WHO`",
+    ],
+)
+def test_what_only_a_comment_names_is_not_read(more: str) -> None:
+    """Seen: a sweep over a variable that a comment named held four loads that were all the same."""
+    assert reading_of("WHO", f"{SCRIPT}\n{more}") == "never"
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "const u = 'http://x/' + __ENV.WHO;",
+        "const u = `http://x/${__ENV.WHO}`;",
+        "const u = `http://x/${ `//${ __ENV.WHO }` }`;",
+        "const r = /[//]/; const u = __ENV.WHO;",
+        "const r = /a\\/\\/b/.test(x), u = __ENV.WHO;",
+        "if (x) /[//]/.test(x) && __ENV.WHO;",
+        "const f = () => { return /'/.test(x) }; const u = __ENV.WHO; // it's",
+        "const q = '/*'; const u = __ENV.WHO; const e = '*/';",
+        'const q = "//"; const u = __ENV.WHO;',
+        "const q = x.replace(/\\/*$/, ''), u = __ENV.WHO; /* end */",
+        "const t = `\\`//`; const u = __ENV.WHO;",
+        "const d = (a + b) / 2; const u = __ENV.WHO; // half",
+        "const d = a[0] / 2 + __ENV.WHO / 2;",
+    ],
+)
+def test_what_looks_like_a_comment_and_is_none_hides_nothing(more: str) -> None:
+    assert reading_of("WHO", f"{SCRIPT}\n{more}") == "read"
+
+
+def test_a_sweep_over_what_a_comment_names_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"never reads __ENV\.CMT"):
+        swept(tmp_path / "script.js", f"// uses __ENV.CMT\n{SCRIPT}", CMT=("1", "2"))

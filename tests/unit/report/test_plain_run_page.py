@@ -12,11 +12,12 @@ from synthetic_run import trend
 from plimsoll.findings.outcome import outcome_of_note
 from plimsoll.findings.run import run_finding
 from plimsoll.report import page
+from plimsoll.report.columns import WIDEST as WIDTH
 from plimsoll.report.html import render
 from plimsoll.report.k6.outcome import outcome_rows, views_of
 from plimsoll.report.run_evidence import RunEvidence, read_findings, read_run
 from plimsoll.report.screen import MOST_LINES, screen
-from plimsoll.report.text import WIDTH, answer_lines
+from plimsoll.report.text import answer_lines
 from plimsoll.runs.readings.generator_seconds import GeneratorSeconds
 from plimsoll.runs.writer import RunFacts, RunWriter
 from plimsoll.study.secrets.redactor import Redactor

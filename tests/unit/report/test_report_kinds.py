@@ -13,9 +13,9 @@ from test_report_html import ATTACKS
 import plimsoll
 from plimsoll.cli.report import report
 from plimsoll.errors import InputError
-from plimsoll.report import pdf
 from plimsoll.report.html import write_html
-from plimsoll.report.markdown import cell, render_markdown, text
+from plimsoll.report.written import pdf
+from plimsoll.report.written.markdown import cell, render_markdown, text
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import synthetic_run
 
+from plimsoll.report.columns import WIDEST as WIDTH
 from plimsoll.report.json_out import findings_json
-from plimsoll.report.text import WIDTH, answer_lines
+from plimsoll.report.text import answer_lines
 
 
 def findings(tmp_path: Path) -> list[dict]:

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from plimsoll.findings.exit_codes import exit_code
+from plimsoll.report.columns import WIDEST as WIDTH
 from plimsoll.report.finding_view import view
 from plimsoll.report.load_line import load_line
 from plimsoll.report.screen import MOST_LINES, screen, screen_of_run
-from plimsoll.report.text import WIDTH
 from plimsoll.verbs.analysis import Analysed
 from plimsoll.verbs.session import Answer
 from plimsoll.verbs.sizing import Sized

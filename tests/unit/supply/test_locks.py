@@ -80,7 +80,7 @@ def test_a_lock_has_each_package_that_the_project_asks_for_and_no_other_directly
             assert one.specifier.contains(Version(version), prereleases=True), f"{one}: {version}; run `make lock`"
 
 
-@pytest.mark.parametrize("name", ["development.txt", "runtime.txt", "audit.txt"])
+@pytest.mark.parametrize("name", ["development.txt", "runtime.txt", "audit.txt", "site.txt"])
 def test_each_package_of_a_lock_has_hashes_and_one_version_in_each_environment(name: str) -> None:
     locked = pins(name)
     assert locked and [pin.name for pin in locked if not pin.hashes] == []
@@ -94,9 +94,10 @@ def test_the_wheel_is_tried_with_the_versions_that_the_tests_ran_with() -> None:
     assert {(pin.name, pin.version) for pin in pins("runtime.txt")} <= {(name, version) for name, version, _ in tested}
 
 
-def test_the_audit_is_the_one_that_is_asked_for() -> None:
-    asked = [Requirement(line) for line in (LOCKS / "audit.in").read_text().splitlines() if line[:1] not in ("", "#")]
-    there = {pin.name: pin.version for pin in pins("audit.txt", "audit.in") if pin.direct}
+@pytest.mark.parametrize("name", ["audit", "site"])
+def test_a_tool_with_an_environment_of_its_own_is_the_one_that_is_asked_for(name: str) -> None:
+    asked = [Requirement(line) for line in (LOCKS / f"{name}.in").read_text().splitlines() if line[:1] not in ("", "#")]
+    there = {pin.name: pin.version for pin in pins(f"{name}.txt", f"{name}.in") if pin.direct}
     assert {canonicalize_name(one.name): str(one.specifier) for one in asked} == {
         name: f"=={version}" for name, version in there.items()
     }

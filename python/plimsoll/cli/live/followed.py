@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 STDERR = 2
 NARROWEST, LOWEST = 60, 16  # columns and lines of a terminal for the view
+LEAST_FOLDED = 20  # columns of a sentence
 NO_STEERING = ("", "dumb", "unknown")  # TERM
 
 
@@ -29,11 +30,13 @@ class Fold(Protocol):
 
 
 class Followed:
-    """Progress in the live view; in the line where that fails. Of several loads each has a view and a fold of its
-    own."""
+    """Progress in the live view; in the line where that fails, and while the terminal is too small for a view to begin.
+    `clear`: takes the line away. Of several loads each has a view and a fold of its own."""
 
-    def __init__(self, line: Callable[[Any], None], fold: Callable[[], Fold]) -> None:
-        self._line, self._make_fold = line, fold
+    def __init__(
+        self, line: Callable[[Any], None], fold: Callable[[], Fold], clear: Callable[[], None] | None = None
+    ) -> None:
+        self._line, self._make_fold, self._clear = line, fold, clear or clear_line
         self._fold: Fold | None = None
         self._screen: Screen | None = None
         self._has_failed = False
@@ -50,13 +53,21 @@ class Followed:
             self._line(progress)
             return
         try:
-            if self._screen is None or self._fold is None:
-                self._fold, self._screen = self._make_fold(), self._make_screen()
-            self._screen.show(self._fold(progress))
+            self._fold = self._fold or self._make_fold()
+            state = self._fold(progress)
+            if self._screen is None and not has_room():
+                self._line(progress)
+                return
+            if self._screen is None:
+                self._clear()
+                self._screen = self._make_screen()
+            self._screen.show(state)
         except Exception as error:
             self._has_failed = True
             if self._screen is not None:
                 self._screen.fail(error)
+            else:
+                print(failure_words(error), file=sys.stderr)
             self._line(progress)
 
     def close(self, *words: str) -> None:
@@ -78,7 +89,7 @@ class Followed:
         except OSError:
             columns = NARROWEST
         return "\n".join(
-            textwrap.fill(line, max(NARROWEST, columns) - 1, subsequent_indent="  ", break_on_hyphens=False)
+            textwrap.fill(line, max(LEAST_FOLDED, columns) - 1, subsequent_indent="  ", break_on_hyphens=False)
             for line in text.splitlines()
         )
 
@@ -101,14 +112,41 @@ def is_steerable() -> bool:
     return sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM", "") not in NO_STEERING
 
 
-def has_room() -> bool:
-    """Whether the live view can be drawn behind standard error: a terminal that is large enough, shows its characters
-    and is not another program's."""
+def shows_views() -> bool:
+    """Whether the live view can be drawn behind standard error once it is large enough: a terminal that shows its
+    characters and is not another program's."""
     if not is_steerable() or (sys.stderr.encoding or "").lower().replace("-", "") != "utf8":
         return False
     try:
         descriptor = sys.stderr.fileno()
-        size, is_foreground = os.get_terminal_size(descriptor), os.tcgetpgrp(descriptor) == os.getpgrp()
+        is_foreground = os.tcgetpgrp(descriptor) == os.getpgrp()
     except (OSError, ValueError):
         return False
-    return descriptor == STDERR and is_foreground and size.columns >= NARROWEST and size.lines >= LOWEST
+    return descriptor == STDERR and is_foreground
+
+
+def has_room() -> bool:
+    """Whether a view can begin now: the terminal shows it, and is large enough."""
+    if not shows_views():
+        return False
+    try:
+        size = os.get_terminal_size(STDERR)
+    except OSError:
+        return False
+    return size.columns >= NARROWEST and size.lines >= LOWEST
+
+
+def replace_line(text: str) -> None:
+    """Put that in the place of the line of a terminal, as much of it as fits: a line that is broken is not replaced.
+    What a script or a library writes then begins a line, so that it is not broken either."""
+    try:
+        columns = os.get_terminal_size(STDERR).columns
+    except OSError:
+        columns = 0
+    shown = text[: columns - 1] if columns > 1 else text
+    print(f"\r\x1b[2K{shown}\r", end="", file=sys.stderr, flush=True)
+
+
+def clear_line() -> None:
+    """Take the line of a terminal away."""
+    print("\r\x1b[2K", end="", file=sys.stderr, flush=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from plimsoll.live.seconds import Generator, Seconds, answers_of, failed_words, p95_words, rate_words
 from plimsoll.live.state import State
 from plimsoll.runs.snapshot import Snapshot
-from plimsoll.words import count_words, number
+from plimsoll.words import count_words, counted_words, number
 
 
 class RunFolded:
@@ -34,7 +34,7 @@ class RunFolded:
                 failed_words(self._failed, self._requests),
             ),
             is_failing=bool(self._failed),
-            more=f"{count_words(self._done)} iterations, {count_words(self._requests)} requests",
+            more=f"{counted_words(self._done, 'iteration')}, {counted_words(self._requests, 'request')}",
             course=self._seconds.course(None),
             generator=self._generator.health(snapshot, second.p95_ms),
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -30,7 +31,7 @@ class Waiting:
             return
         self._next_s = now + (LIVE_EVERY_S if self._is_live else LINE_EVERY_S)
         text = f"{what}: {share_words(min(1.0, share), 1)}"
-        self._write(f"\r{plain(text):<{WIDTH}}\r" if self._is_live else f"{plain(text)}\n")
+        self._write(f"\r{_fitted(plain(text))}\r" if self._is_live else f"{plain(text)}\n")
         self._has_told = True
 
     def __enter__(self) -> Waiting:
@@ -38,10 +39,19 @@ class Waiting:
 
     def __exit__(self, *_: object) -> None:
         if self._is_live and self._has_told:
-            self._write(f"\r{'':<{WIDTH}}\r")
+            self._write(f"\r{_fitted('')}\r")
 
     def _write(self, text: str) -> None:
         try:
             print(text, end="", file=sys.stderr, flush=True)
         except (OSError, ValueError):
             self._next_s = float("inf")  # nobody reads it
+
+
+def _fitted(text: str) -> str:
+    """The line of a terminal, filled up: one that the terminal breaks is not replaced by the next."""
+    try:
+        width = min(WIDTH, os.get_terminal_size(sys.stderr.fileno()).columns - 1)
+    except (OSError, ValueError):
+        width = WIDTH
+    return f"{text[: max(1, width)]:<{max(1, width)}}"

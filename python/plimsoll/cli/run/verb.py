@@ -304,9 +304,9 @@ def _end(control: RunControl, tally: Tally) -> None:
 @contextmanager
 def _shown(quiet: bool) -> Iterator[Callable[[Snapshot], None]]:
     """Who is shown each second: the live view where there is a terminal for it, else a line."""
-    from plimsoll.cli.live.followed import Followed, has_room
+    from plimsoll.cli.live.followed import Followed, shows_views
 
-    if quiet or not has_room():
+    if quiet or not shows_views():
         yield lambda snapshot: _show_line(snapshot, quiet)
         return
     followed = Followed(lambda snapshot: _show_line(snapshot, quiet), _run_fold)
@@ -323,14 +323,18 @@ def _run_fold() -> Fold:
 
 
 def _show_line(snapshot: Snapshot, quiet: bool) -> None:
-    from plimsoll.cli.live.followed import is_steerable
+    from plimsoll.cli.live.followed import is_steerable, replace_line
 
     live = is_steerable()
     if quiet or not (live or snapshot.second % 5 == 4):
         return
     level = "" if snapshot.level == 1 else f"  level {snapshot.level:g}"
     counts = f"{snapshot.vus} VUs  {snapshot.done}/s done  {snapshot.backlog} waiting{level}"
-    print(f"{snapshot.second + 1:5.0f} s  {counts}", end="\r" if live else "\n", file=sys.stderr, flush=True)
+    text = f"{snapshot.second + 1:5.0f} s  {counts}"
+    if live:
+        replace_line(text)
+    else:
+        print(text, file=sys.stderr, flush=True)
 
 
 def _print_results(ended: dict[str, Any], redactor: Redactor, summary: Summary) -> list[str]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from plimsoll.findings.capacity.words import asked_words
-from plimsoll.findings.outcome import outcome_of_note
+from plimsoll.findings.outcome import outcome_of_note, outcome_steps
 from plimsoll.findings.run import run_finding
 from plimsoll.findings.shape.units_of import with_units
 from plimsoll.findings.validity.connection_churn import ChurnSeconds
@@ -126,6 +126,7 @@ class RunWatch:
         found = with_slow_names(found, self._lookups)
         found["notes"] = [*found["notes"], *(note for note in (self.proxy, self.own_runtimes) if note)]
         found["outcome"] = outcome_of_note(note)
+        found["next"] = list(dict.fromkeys([*outcome_steps(found["outcome"]), *found["next"]]))
         churn = self._connections.found
         if churn is not None:
             found |= {"notes": [*found["notes"], churn.words], "next": [*found["next"], churn.remedy]}

@@ -21,7 +21,7 @@ from plimsoll.experiments.steps.judgement import Judgement
 from plimsoll.experiments.steps.measure import Measurement
 from plimsoll.stats.throughput.flattening import PLATEAU_SHARE
 from plimsoll.stats.throughput.saturation import variance_per_event
-from plimsoll.words import number
+from plimsoll.words import amount_words, number
 
 FLAT_GAIN = 0.25
 STEEP_GAIN = 0.6
@@ -156,7 +156,7 @@ def judge_closed(seen: Measurement, plateau: PlateauSeen, base_errors: tuple[int
     if plateau.per_s <= 0:
         return Judgement("undecided", ("No plateau is known yet.",))
     here = throughput(seen)
-    words = f"{number(here.per_s)} iterations/s, the plateau is {number(plateau.per_s)}/s"
+    words = f"{amount_words(here.per_s, 'iteration')}/s, the plateau is {number(plateau.per_s)}/s"
     margin = plateau.margin_per_s(here)
     if here.per_s - margin >= plateau.border_per_s:
         return Judgement("bad", (f"{words}: more users bring no more throughput.",))

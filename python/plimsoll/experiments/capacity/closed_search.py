@@ -47,7 +47,7 @@ from plimsoll.experiments.steps.record import Bracket, StepRecord
 from plimsoll.experiments.steps.steadiness import throughput_drifts
 from plimsoll.runs.readings.script_caps import BindingCap, LoadSeconds, binding_cap
 from plimsoll.stats.throughput.saturation import variance_per_event
-from plimsoll.words import number, share_words
+from plimsoll.words import amount_words, number, share_words
 
 DONE_FOR_THROUGHPUT, LONGEST_PROBE = 400, 3
 PRECISE = 0.03
@@ -153,7 +153,7 @@ class _ClosedSearch:
         for record in self.holder.records:
             if record.kind != "hold" or record.level not in self.known.held:
                 continue
-            words = f"{number(self.known.held[record.level].per_s)} iterations/s"
+            words = f"{amount_words(self.known.held[record.level].per_s, 'iteration')}/s"
             if record.level in bent:
                 share, _ = self.known.share_of_proportion(record.level)
                 words += f", {share_words(share)} of what its users would do if none waited for another"
@@ -256,7 +256,7 @@ class _ClosedSearch:
         self._take(record)
         found = record.judgement
         self._publish()
-        words = f"{number(now.per_s)} iterations/s, {number(before.per_s)}/s before"
+        words = f"{amount_words(now.per_s, 'iteration')}/s, {number(before.per_s)}/s before"
         why = f"{words}: {'the target has changed' if differs else 'within chance'}."
         failing = level in self.known.failing or level in self.known.collapsed
         self.result.confirmation = Confirmation(
@@ -431,7 +431,7 @@ class _ClosedSearch:
             verdict = known.get(record.level, "bad" if record.level > best.level else "undecided")
             if found.verdict != verdict:
                 here = throughput(record.measurement)
-                words = f"{number(here.per_s)} iterations/s, {number(best.per_s)}/s at {number(best.level)}"
+                words = f"{amount_words(here.per_s, 'iteration')}/s, {number(best.per_s)}/s at {number(best.level)}"
                 found = Judgement(verdict, (f"{words}: {_WHY[verdict]}.",))
             record.judgement = found
 

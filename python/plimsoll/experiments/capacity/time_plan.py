@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from plimsoll.experiments.capacity.result import CapacitySettings
 from plimsoll.experiments.steps.judge import smallest_distance
-from plimsoll.words import number, share_words
+from plimsoll.words import amount_words, number, share_words
 
 RAMP_PROBES = 4  # at least, from the first level to the first that is too much
 STEPS_AT_LEAST = 2
@@ -103,7 +103,8 @@ def promise(settings: CapacitySettings, is_open: bool) -> str:
     tenth = width_reached(rate / 10, load_s)
     return (
         f"With {said(load_s)} of load a bracket {share_words(goal)} wide can be reached if the target carries "
-        f"about {number(rate)} arrivals/s or more; at {number(rate / 10)}/s it would be about {share_words(tenth)} "
+        f"about {amount_words(rate, 'arrival')}/s or more; at {number(rate / 10)}/s it would be about "
+        f"{share_words(tenth)} "
         "wide. The search stops when the goal is met."
     )
 

@@ -24,7 +24,7 @@ from plimsoll.interruptions import load_within
 from plimsoll.runs.readings.failures import Failures
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.stats.growth.load_forecast import LEAST_SHARE, Forecast, forecast, time_per_item
-from plimsoll.words import time_words
+from plimsoll.words import counted_words, time_words
 
 WINDOW_S, LONGEST_WINDOW_S = 3, 15
 ITEMS_IN_WINDOW = 40
@@ -297,7 +297,7 @@ class _Loading:
             self.result.status = "failed"
             self.result.reason = (
                 f"Creates fail even with {self.settings.least} at a time: {self.failures.words()}. "
-                f"{self.result.loaded:,} of {self.settings.items:,} items were loaded."
+                f"{self.result.loaded:,} of {counted_words(self.settings.items, 'item')} were loaded."
             )
             return
         level = self.pressure.next(window)
@@ -311,7 +311,7 @@ class _Loading:
         return level
 
     def _tell(self) -> None:
-        words = f"  {self.result.loaded:,} of {self.settings.items:,} items"
+        words = f"  {self.result.loaded:,} of {counted_words(self.settings.items, 'item')}"
         if self.result.loaded >= self._next_forecast:
             seen = forecast_of(self.result.windows, self._volume_before, self.settings.items, self.result.loading_s)
             if seen is not None:

@@ -73,7 +73,7 @@ from plimsoll.stats.throughput.saturation import (
     is_plainly_overloaded,
     is_settled,
 )
-from plimsoll.words import change_words, count_words, number, share_words, time_words
+from plimsoll.words import amount_words, change_words, count_words, counted_words, number, share_words, time_words
 
 SEPARATION_Z = 2.0
 QUICK_SHORTFALL_Z, QUICK_GROWTH_Z, QUICK_GROWTH_SHARE = 3.5, 2.5, 0.08
@@ -250,7 +250,9 @@ def _taken_words(seen: Measurement, context: Context) -> str:
     who = [stolen] if seen.stolen_share >= LEAST_STOLEN or not cores.any() else []
     if cores.any():
         seconds = int((cores > 0).sum())
-        who.append(f"other processes used {number(cores.sum() / seconds)} cores more than usual for {seconds} s")
+        who.append(
+            f"other processes used {amount_words(cores.sum() / seconds, 'core')} more than usual for {seconds} s"
+        )
     return f"But {' and '.join(who)}, which alone may explain it."
 
 
@@ -262,7 +264,7 @@ def _other_words(seen: Measurement) -> tuple[str, ...]:
 def calm_words(moved: Growth, seen: Measurement) -> str:
     """What a step that kept up showed."""
     return (
-        f"Kept up with {count_words(moved.expected)} arrivals in {time_words(moved.seconds)}: unfinished work went "
+        f"Kept up with {counted_words(moved.expected, 'arrival')} in {time_words(moved.seconds)}: unfinished work went "
         f"from {count_words(seen.unfinished_start)} to {count_words(seen.unfinished_end)}."
     )
 
@@ -284,7 +286,7 @@ def _open_words(moved: Growth, seen: Measurement, context: Context) -> str:
         )
     if speed >= 1 + LEAST_DRIFT and not _queue_grew(moved):
         return (
-            f"Kept up with {count_words(moved.expected)} arrivals. But the target's cores were "
+            f"Kept up with {counted_words(moved.expected, 'arrival')}. But the target's cores were "
             f"{share_words(speed - 1)} faster than in the mean of the search: whether it keeps up on a usual host is "
             "open."
         )

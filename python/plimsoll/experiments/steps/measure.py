@@ -14,7 +14,7 @@ from typing import Any
 from plimsoll.experiments.steps.work_done import Answers
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.metric_names import RESPONSE_METRICS
-from plimsoll.runs.readings.failures import Failures
+from plimsoll.runs.readings.failures import Failures, is_unanswered
 from plimsoll.runs.readings.script_caps import LoadSeconds
 from plimsoll.runs.snapshot import Earlier, Series, Snapshot
 
@@ -30,7 +30,7 @@ class Measurement:
     (NaN where nobody measured), `mean_ms` and `iteration_mean_ms`, the mean response time and duration of an iteration
     (NaN without any), and `failed_each` of `requests_each`; `answers`: the requests that ended well, by operation;
     `best_done_per_s`: of earlier steps; `times`: response times in ms; `iterations`: iteration durations in ms;
-    `failed` of `requests`.
+    `failed` of `requests`, `unanswered` of which got no answer.
 
     Times, iterations, requests and failures are those of the step's own arrivals (`epoch`: the number of its level),
     also of those that ended after it, which are added by `amend`. `done` and `finished_requests` are what ended in its
@@ -59,6 +59,7 @@ class Measurement:
     iterations: Histogram = field(default_factory=Histogram)
     requests: int = 0
     failed: int = 0
+    unanswered: int = 0
     finished_requests: int = 0
     interrupted: int = 0
     requests_each: list[int] = field(default_factory=list)
@@ -132,6 +133,7 @@ class Measurement:
                 self.failures.add(series)
                 self.failed += int(series.passes or 0)
                 self.requests += int(series.total or 0)
+                self.unanswered += int(series.total or 0) if is_unanswered(series) else 0
         self.mean_ms.append(total_ms / count if count else math.nan)
         self.iteration_mean_ms.append(iterations_ms / iterations if iterations else math.nan)
 
@@ -150,12 +152,14 @@ class Measurement:
                 self.failures.add(series)
                 self.failed += int(series.passes or 0)
                 self.requests += int(series.total or 0)
+                self.unanswered += int(series.total or 0) if is_unanswered(series) else 0
 
     def amend_arrivals(self, ended: Earlier) -> None:
         """Add own arrivals that were cut off, by us or by an exception of the script: requests without an answer."""
         self.interrupted += ended.interrupted
         self.failed += ended.interrupted + ended.broke
         self.requests += ended.interrupted + ended.broke
+        self.unanswered += ended.interrupted + ended.broke
         self.failures.add_broken(ended.broke)
         if ended.interrupted:
             self.failures.causes[INTERRUPTED] += ended.interrupted
@@ -203,8 +207,13 @@ class Measurement:
         return self.failed / self.requests if self.requests else 0.0
 
     def response_ms(self, quantile: float) -> float | None:
-        """Response time in ms at `quantile` in [0, 1]; None without samples."""
-        return self.times.percentile(quantile) if self.times.count else None
+        """Response time in ms at `quantile` in [0, 1]; None without samples, or where no request was answered."""
+        return self.times.percentile(quantile) if self.has_times else None
+
+    @property
+    def has_times(self) -> bool:
+        """Whether response times were seen: where requests were made and all refused, their times are none."""
+        return self.times.count > 0 and not 0 < self.requests <= self.unanswered
 
     @property
     def generator_cores(self) -> float:

@@ -88,7 +88,7 @@ class StepRecord:
             "p90_ms": seen.response_ms(0.90),
             "p95_ms": seen.response_ms(0.95),
             "p99_ms": seen.response_ms(0.99),
-            "mean_ms": seen.times.mean if seen.times.count else None,
+            "mean_ms": seen.times.mean if seen.has_times else None,
             "samples": seen.times.count,
             "errors": seen.failed,
             "error_share": seen.error_share,

@@ -28,6 +28,7 @@ from plimsoll.words import time_words
 OnEvent = Callable[[str, str], None]
 _TOLD_AFTER_S = 3.0
 _POLL_S = 0.1
+_UNSTARTED_S = 10.0  # for a target that the study does not start: it runs already, or somebody forgot it
 _FREE_THE_PORT = "Stop it, take another port, or leave target.start out to measure what runs there."
 
 
@@ -67,7 +68,7 @@ class TargetControl:
     def __enter__(self) -> TargetControl:
         try:
             self.start()
-            self.wait_ready()
+            self.wait_ready(self._first_limit_s())
         except BaseException:
             self.stop()
             raise
@@ -92,10 +93,17 @@ class TargetControl:
             self._started = self._run("start", self.target.start, guard)
         self._on_event("note", f"started: {self._redactor.command(self.target.start)}")
 
-    def wait_ready(self) -> None:
+    def _first_limit_s(self) -> float:
+        """How long the target may take at first: no more than a moment where no command of the study starts it or waits
+        for it, unless the study says how long."""
+        limits, ready = self.target.time_limits, self.target.ready
+        has_command = self.target.start is not None or not (ready or "/").startswith(("http://", "https://", "/"))
+        return limits.ready_s if has_command or "ready_s" in limits.model_fields_set else _UNSTARTED_S
+
+    def wait_ready(self, limit_s: float | None = None) -> None:
         """Wait until the target is ready: its `ready` URL answers below 400, its `ready` command ends with 0 or, with
-        neither, `url` answers anything below 500."""
-        ready, limit_s = self.target.ready, self.target.time_limits.ready_s
+        neither, `url` answers anything below 500. `limit_s`: else as the study has it."""
+        ready, limit_s = self.target.ready, limit_s if limit_s is not None else self.target.time_limits.ready_s
         if ready is None and self.target.url is None:
             return
         began = time.monotonic()
@@ -121,7 +129,10 @@ class TargetControl:
         shown = self._output_of("start") or self._output_of("ready")
         raise TargetError(
             f"the target was not ready within {limit_s:g} s: {problem}{shown}",
-            "Check `ready` and `url` in the study, or raise target.time_limits.ready_s.",
+            "Check `ready` and `url` in the study, or raise target.time_limits.ready_s."
+            if self.target.start is not None
+            else "Start the target, or correct `url` and `ready` in the study; give it longer with "
+            "target.time_limits.ready_s.",
         )
 
     def reset(self) -> None:

@@ -117,7 +117,7 @@ class Session:
 
     `make_source` gives fresh load for a trial; `around` is entered before it starts and left when it has ended (reset,
     switch, isolation); `skip` says why a trial is not made, or None; `sample(second, t_unix)` gives probe rows;
-    `target` knows whose processes these are of.
+    `target` knows whose processes these are of; `on_interruption` is told of it before the load is ended.
     """
 
     make_source: MakeSource
@@ -129,6 +129,7 @@ class Session:
     complete: Sequence[Record] = ()
     begin_s: int = 0
     target: TargetRead | None = None
+    on_interruption: Callable[[], None] = lambda: None
 
 
 def run_trials(plan: TrialPlan, session: Session) -> TrialsResult:
@@ -152,6 +153,8 @@ def run_trials(plan: TrialPlan, session: Session) -> TrialsResult:
             with session.around(trial):
                 record = holder.hold()
         except KeyboardInterrupt:
+            if not holder.is_told:
+                session.on_interruption()
             session.writer.append_event("interrupted", second=float(holder.next_s), trial=trial.number)
             result.status = "interrupted"
             return result
@@ -177,6 +180,7 @@ class _Holder:
         self.next_s = self._offset_s = offset_s
         self._of = of
         self.complete: Sequence[Record] = ()  # trials before this one
+        self.is_told = False  # that it is interrupted
         self._seen = Endpoints()
         self._epoch = 0
         self._waiting_for: Mapping[str, int] = {}
@@ -204,6 +208,10 @@ class _Holder:
             stopped = True
             for snapshot in source.rest():
                 self._take(snapshot, measured_from, until_s)
+        except KeyboardInterrupt:
+            self.is_told = True
+            self.session.on_interruption()
+            raise
         finally:
             if not stopped:
                 source.stop(graceful=False)

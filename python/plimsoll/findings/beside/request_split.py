@@ -102,7 +102,7 @@ def _answer(cell: Mapping[str, Any]) -> str:
         for one in parts
         if one["share"] >= LEAST_SAID
     ]
-    return f"At {cell['load']}, where it takes longest, {ms_words(cell['mean_ms'])} in the mean: {', '.join(told)}."
+    return f"One request takes longest at {cell['load']}, {ms_words(cell['mean_ms'])} in the mean: {', '.join(told)}."
 
 
 def _table(cells: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from plimsoll.findings.evidence import as_data, of_steps
 from plimsoll.findings.resources import says_nothing
 from plimsoll.stats.throughput.demand import demand_s, reach
 from plimsoll.stats.throughput.demand_curve import CurveReach, reach_along_curve
-from plimsoll.words import level_words, number, share_words
+from plimsoll.words import amount_words, level_words, number, share_words
 
 QUESTION = "How far would it go?"
 WIDEST = 1.5
@@ -148,7 +148,7 @@ def _at_least(name: str, share: float, steps: Sequence[Mapping[str, Any]]) -> st
         return None
     return (
         f"On {share_words(share)} of one core of {name}: at least {number(top * share / used)}/s, if its use rises no "
-        f"faster than throughput. It was not seen to rise: {name} used at most {number(used)} cores at "
+        f"faster than throughput. It was not seen to rise: {name} used at most {amount_words(used, 'core')} at "
         f"{number(top / 2)} to {number(top)}/s."
     )
 

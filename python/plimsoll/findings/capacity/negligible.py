@@ -20,7 +20,7 @@ from plimsoll.findings.capacity.run_resources import Resource, evidence_of
 from plimsoll.findings.evidence import as_data, of_steps
 from plimsoll.findings.resources import Step
 from plimsoll.stats.throughput.demand import fit_line
-from plimsoll.words import level_words, ms_words, number, share_words
+from plimsoll.words import amount_words, level_words, ms_words, number, share_words
 
 QUESTION = "Are these operations negligible?"
 Verdict = Literal["negligible", "include", "undecided"]
@@ -75,7 +75,7 @@ def negligible_finding(
     by_resource = [found for one in resources if (found := _of_resource(one, expected_per_s)) is not None]
     verdict = verdict_of(alone, [one.share for one in by_resource], below)
     rates = [None if level is None else level * per_level_s for level in (good, bad)]
-    load = f"{level_words(expected_level, unit)}, {number(expected_per_s)} operations/s"
+    load = f"{level_words(expected_level, unit)}, {amount_words(expected_per_s, 'operation')}/s"
     return {
         "question": QUESTION,
         "answer": _answer(verdict, alone, rates, load, below),

@@ -27,7 +27,7 @@ from plimsoll.findings.resources import (
     target_cores_words,
 )
 from plimsoll.stats.throughput.demand import fit_line
-from plimsoll.words import count_words, number
+from plimsoll.words import counted_words, number
 
 ONE_THREAD_SHARE = 0.8
 LEAST_USE = 0.03
@@ -89,7 +89,7 @@ def resources_of(
         cores = next((values["host"]["cores"] for _, values in seen if "cores" in values.get("host", {})), None)
         if cores:
             shares = [(step, _host_cores(values, cores)) for step, values in seen]
-            found.append(_resource("cpu", f"the host's {count_words(cores)} cores", cores, shares, _parts(seen)))
+            found.append(_resource("cpu", f"the host's {counted_words(cores, 'core')}", cores, shares, _parts(seen)))
     if labels:
         found.append(_target_cores(labels, seen))
     if labels and same_host is not False:
@@ -119,7 +119,9 @@ def _of_other_host(name: str, seen: Sequence[tuple[Step, Means]]) -> list[Resour
     if cores:
         used = [(step, values.get("cpu_cores_used")) for step, values in points]
         parts = _parts_of(name, seen)
-        found.append(_resource(f"cpu@{name}", f"the {count_words(cores)} cores of the host {name}", cores, used, parts))
+        found.append(
+            _resource(f"cpu@{name}", f"the {counted_words(cores, 'core')} of the host {name}", cores, used, parts)
+        )
     disk = [(step, values.get("disk_busy_share")) for step, values in points]
     found.append(_resource(f"disk@{name}", f"the busiest disk of the host {name}", 1.0, disk, {}))
     return found

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from plimsoll.findings.exit_codes import without_data
 from plimsoll.words import level_words
 
 
@@ -39,7 +40,8 @@ def sustainable_load(
     }
     if any(one.get("unmatched") for one in objectives):
         found["unmatched"] = True
-    return found | {"words": _words(found, good, bad, unit)}
+    blank = next(filter(without_data, objectives), None)
+    return found | {"words": _words(found, good, bad, unit, blank)}
 
 
 def _is_open(good: float | None, level: float | None, failed_from: float | None) -> bool:
@@ -75,14 +77,18 @@ def fails_below(failed_from: float, bad: float | None) -> bool:
     return bad is None or failed_from < bad
 
 
-def _words(found: Mapping[str, Any], good: float | None, bad: float | None, unit: str) -> str:
-    """A clause; "" where nothing is carried."""
+def _words(
+    found: Mapping[str, Any], good: float | None, bad: float | None, unit: str, blank: Mapping[str, Any] | None
+) -> str:
+    """A clause; "" where nothing is carried. `blank`: an objective without data, which counts as failed."""
     if good is None:
         return ""
     level, violated = found["level"], found["violated_from"]
     if level is not None and level >= good:
         return " and meets the objectives there"
     if violated is None or violated > good:
+        if blank is not None:
+            return f", but {blank['objective']} of {_subject(blank)} had no data and counts as failed"
         if level is None:
             return "; whether it meets the objectives is not decided"
         return f" and meets the objectives up to {level_words(level, unit)} at least"

@@ -17,12 +17,13 @@ from plimsoll.findings.capacity.collapse import (
 )
 from plimsoll.findings.capacity.nothing_carried import ON_A_QUIET_HOST, how_to_find_one, is_disturbed, min_users_words
 from plimsoll.findings.capacity.sustainable import fails_below
+from plimsoll.findings.exit_codes import without_data
 from plimsoll.findings.limits.next_steps import steps_of
 from plimsoll.findings.resources import saw_target
 from plimsoll.findings.validity.foreign_work import OF_WHAT_WAS_LEFT
 from plimsoll.runs.interrupted import INTERRUPTED
 from plimsoll.runs.readings.failures import Failures
-from plimsoll.words import level_words, number, share_words, time_words
+from plimsoll.words import amount_words, level_words, number, share_words, time_words
 
 KEPT_UP = 0.9
 GENERATOR_LIMITED = "the generator may have been the limit"
@@ -98,7 +99,7 @@ def asked_words(asked: Mapping[str, Any] | None, at: str = "", *, with_reason: b
     """That a load was not made (findings/validity/asked.py), or nothing; `at`: "at the expected 500 users"."""
     if asked is None:
         return []
-    rates = f"asked for {number(asked['asked_per_s'])} iterations/s, reached {number(asked['reached_per_s'])}/s"
+    rates = f"asked for {amount_words(asked['asked_per_s'], 'iteration')}/s, reached {number(asked['reached_per_s'])}/s"
     why = f"; {asked['why']}" if with_reason else ""
     return [f"The load{f' {at}' if at else ''} was not made: {rates} ({share_words(asked['share'])}){why}."]
 
@@ -145,7 +146,7 @@ def _carries(result: Mapping[str, Any], capacity: Mapping[str, Any], sustainable
     inside = f" ({', '.join(rates)})" if rates else ""
     users = ""
     if unit != "users" and capacity.get("users") is not None:
-        users = f", which is {number(capacity['users'])} users"
+        users = f", which is {amount_words(capacity['users'], 'user')}"
     if not result["open"]:
         vus = result.get("vus_per_level")
         if bad is None and result.get("cap"):
@@ -184,7 +185,7 @@ def nearly_full_words(found: Mapping[str, Any] | None) -> str:
 def _at_most(result: Mapping[str, Any]) -> str:
     """The most that a closed load was seen to bring, in brackets; nothing of runs before that was kept."""
     most = result.get("plateau_per_s")
-    return f" (at most {number(most)} operations/s)" if most else ""
+    return f" (at most {amount_words(most, 'operation')}/s)" if most else ""
 
 
 def _seen_above(result: Mapping[str, Any]) -> str:
@@ -268,7 +269,7 @@ def _headroom_words(
     sustainable load."""
     if not headroom:
         return []
-    expected, ratio = number(headroom["expected_users"]), headroom["ratio"]
+    expected, ratio = amount_words(headroom["expected_users"], "user"), headroom["ratio"]
     found = sustainable or {}
     violated = found.get("violated_from")
     lowered = False
@@ -277,22 +278,22 @@ def _headroom_words(
     lowered = lowered or bool(found.get("unmatched"))
     if headroom["carries"] is None:
         what = "it meets the objectives at" if lowered else "it carries"
-        return [f"Whether {what} the expected {expected} users was not decided."]
+        return [f"Whether {what} the expected {expected} was not decided."]
     that = "The sustainable load is" if lowered else "That is"
     if ratio is not None and ratio >= 0:
         least = bad is None and not lowered
         if least and ratio < LEAST_HEADROOM:
-            return [f"That is at least the expected {expected} users."]
+            return [f"That is at least the expected {expected}."]
         lead = f"{that} {'at least ' if least else ''}"
         if ratio >= MANY_TIMES - 1:
-            return [f"{lead}{number(ratio + 1, 2)} times the expected {expected} users."]
-        return [f"{lead}{share_words(ratio)} more than the expected {expected} users."]
+            return [f"{lead}{number(ratio + 1, 2)} times the expected {expected}."]
+        return [f"{lead}{share_words(ratio)} more than the expected {expected}."]
     will_not = "it will not meet the objectives there" if lowered else "it will not carry them"
     if ratio is None and lowered and not found.get("unmatched"):
-        return [f"It will not meet the objectives at the expected {expected} users."]
+        return [f"It will not meet the objectives at the expected {expected}."]
     if ratio is None:
-        return [f"It will not carry the expected {expected} users."]
-    return [f"{that} {share_words(-ratio)} less than the expected {expected} users: {will_not}."]
+        return [f"It will not carry the expected {expected}."]
+    return [f"{that} {share_words(-ratio)} less than the expected {expected}: {will_not}."]
 
 
 def next_steps(result: Mapping[str, Any], finding: Mapping[str, Any]) -> list[str]:
@@ -306,7 +307,8 @@ def next_steps(result: Mapping[str, Any], finding: Mapping[str, Any]) -> list[st
         causes = Counter(result["steps"][-1].get("error_causes") or {}) if result["steps"] else Counter()
         known = Failures(causes).next_step()
         return [known or "Try one request by hand, and look at the target's log and at logs/ of the run."]
-    steps = list(finding["generator"]["remedies"])
+    blank = [str(item["needs"]) for item in finding["objectives"] if without_data(item) and item.get("needs")]
+    steps = [*finding["generator"]["remedies"], *dict.fromkeys(blank)]
     good, bad, goal = result["good"], result["bad"], result["width_goal"]
     falls = result.get("slowed") or (finding.get("capacity") or {}).get("dearer")
     if result["status"] == "interrupted":
@@ -330,11 +332,7 @@ def next_steps(result: Mapping[str, Any], finding: Mapping[str, Any]) -> list[st
 
 def _to_decide(result: Mapping[str, Any], finding: Mapping[str, Any]) -> list[str]:
     """What would decide the objectives that are open: where the expected load is not carried, a load that is."""
-    misnamed = [str(item["needs"]) for item in finding["objectives"] if item.get("unmatched")]
-    if misnamed:
-        others = [item for item in finding["objectives"] if not item.get("unmatched")]
-        return [*misnamed, *_to_decide(result, {**finding, "objectives": others})]
-    undecided = [item for item in finding["objectives"] if item.get("needs")]
+    undecided = [item for item in finding["objectives"] if item.get("needs") and not without_data(item)]
     if undecided and result["good"] is not None and (finding.get("headroom") or {}).get("carries") is False:
         many = "1 objective is" if len(undecided) == 1 else f"{len(undecided)} objectives are"
         level = level_words(result["good"], result["unit"])

@@ -12,7 +12,7 @@ from typing import Any
 from plimsoll.findings.capacity.words import headroom_of
 from plimsoll.findings.consistency.story import FAR, HARDWARE, HELD, MAIN, NEXT, SCALING, Rule, Story
 from plimsoll.findings.limits.next_steps import steps_of
-from plimsoll.words import level_words, number, percent_words
+from plimsoll.words import amount_words, level_words, number, percent_words
 
 CLOSE = 0.95
 CORES = ("cpu", "target_cores")
@@ -123,9 +123,13 @@ def _headroom(story: Story) -> str | None:
     carries, ratio, expected = headroom.get("carries"), headroom.get("ratio"), headroom["expected_users"]
     good, bad = _bounds_in_users(story)
     if carries is True and bad is not None and bad <= expected:
-        return f"the expected {number(expected)} users have headroom, and {number(bad)} users are too many"
+        return (
+            f"the expected {amount_words(expected, 'user')} have headroom, and {amount_words(bad, 'user')} are too many"
+        )
     if carries is False and good is not None and good >= expected:
-        return f"the expected {number(expected)} users are too many, and {number(good)} users are carried"
+        return (
+            f"the expected {amount_words(expected, 'user')} are too many, and {amount_words(good, 'user')} are carried"
+        )
     if ratio is not None and carries is not None and (ratio >= 0) is not carries:
         return f"the headroom is {percent_words(ratio)}, and the expected load is {'' if carries else 'not '}carried"
     return None
@@ -219,7 +223,7 @@ def _hardware(story: Story) -> str | None:
     for host in (sizing.get("sizes") or [{}])[0].get("hosts") or ():
         enough = (host.get("cpu") or {}).get("recommended")
         if not host.get("host") and enough is not None and enough < CLOSE * has:
-            words = f"{number(enough)} cores are recommended for the expected load"
+            words = f"{amount_words(enough, 'core')} are recommended for the expected load"
             return f"{words}, and the {number(has)} that the target had did not carry it"
     return None
 

@@ -24,7 +24,7 @@ from plimsoll.findings.database.loads import Loads, loads_of
 from plimsoll.findings.database.tables import short, table
 from plimsoll.findings.database.without_index import ran_without_index, without_index
 from plimsoll.findings.evidence import EVENTS, Evidence, as_data
-from plimsoll.words import ms_words, number, share_words, size_words
+from plimsoll.words import amount_words, ms_words, number, share_words, size_words
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader
@@ -103,7 +103,7 @@ def _finding(
 def _evidence(whole: Mapping[str, Any], statements: Sequence[Mapping[str, Any]], loads: Loads) -> list[dict[str, Any]]:
     """The statements and tables whose counters were read, and the steps whose differences are compared."""
     calls = sum(one["calls"] for one in statements)
-    about = f"Differences of their counters over the run, {number(calls)} calls"
+    about = f"Differences of their counters over the run, {amount_words(calls, 'call')}"
     compared = [(name, load) for name, load in (("Half", loads.half), ("Top", loads.top)) if load is not None]
     return as_data(
         [
@@ -144,7 +144,9 @@ def _answer(
             break
     if few > 1:
         words = f"{few} statements take {share_words(share)} of it, the first {share_words(first['share'])}"
-    words += f": {short(first['text'], 120)} (mean {ms_words(first['mean_ms'])}, {number(first['calls'])} calls)."
+    words += (
+        f": {short(first['text'], 120)} (mean {ms_words(first['mean_ms'])}, {amount_words(first['calls'], 'call')})."
+    )
     if not advice:
         return words + _without_advice(whole, statements)
     count = f"{len(advice)} missing indexes are named" if len(advice) > 1 else "One missing index is named"
@@ -193,7 +195,7 @@ def _statement_sentence(one: Mapping[str, Any]) -> str:
     if "rows_examined" in one:
         words += f", {number(one['rows_examined'] / one['calls'])} rows read for them"
     if one.get("no_index_calls"):
-        words += f", {number(one['no_index_calls'])} calls without an index"
+        words += f", {amount_words(one['no_index_calls'], 'call')} without an index"
     return f"{words}: {short(one['text'], 150)}"
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from plimsoll.findings.evidence import RESOURCES, Evidence, as_data
 from plimsoll.findings.resources import Means, means_of_steps, processes
 from plimsoll.stats.consumption.item_demand import ItemDemand, item_demand
-from plimsoll.words import ms_words, number, share_words, size_words
+from plimsoll.words import amount_words, ms_words, number, share_words, size_words
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader
@@ -160,7 +160,7 @@ def _answer(found: Sequence[Mapping[str, Any]], host_cores: float | None) -> str
     parts = []
     for one in found[:MOST_NAMED]:
         share = f" ({share_words(one['load_cores'] / host_cores)} of {number(host_cores)})" if host_cores else ""
-        parts.append(f"{one['label']} {number(one['load_cores'])} cores{share}, {_item_words(one)}")
+        parts.append(f"{one['label']} {amount_words(one['load_cores'], 'core')}{share}, {_item_words(one)}")
     more = f"; {len(found) - MOST_NAMED} more processes are in the table" if len(found) > MOST_NAMED else ""
     return f"Under the load {'; '.join(parts)}{more}."
 

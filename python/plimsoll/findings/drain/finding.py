@@ -23,7 +23,7 @@ from plimsoll.findings.validity.validity import conclusions
 from plimsoll.runs.readings.failures import METRIC as FAILED
 from plimsoll.runs.readings.failures import count_unanswered, nothing_measured_words
 from plimsoll.stats.consumption.keeping_up import KeepingUp, keeping_up, time_to_drain_s
-from plimsoll.words import number, share_words, time_words
+from plimsoll.words import amount_words, number, share_words, time_words
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader
@@ -207,14 +207,14 @@ def _shows_no_speed(seen: Consumer) -> bool:
 def _answer(facts: Mapping[str, Any], judged: KeepingUp | None, seen: Consumer) -> str:
     if judged is None:
         return f"It cannot be said: the consumer was read for too short a time under load. {facts['reason']}".strip()
-    came, no_speed = f"{number(judged.arrivals_per_s)} items/s came in", _shows_no_speed(seen)
+    came, no_speed = f"{amount_words(judged.arrivals_per_s, 'item')}/s came in", _shows_no_speed(seen)
     did = "; how fast it did them was not seen" if no_speed else f", it did {number(judged.taken_per_s)}/s"
     rates = f"{came}{did}"
     smallest = (
         f"Had {share_words(judged.smallest_detectable)} or more of what came in been left over, "
         f"it would have shown in {time_words(judged.seconds)}"
     )
-    went = f"the backlog went from {number(judged.backlog_start)} to {number(judged.backlog_end)} items"
+    went = f"the backlog went from {number(judged.backlog_start)} to {amount_words(judged.backlog_end, 'item')}"
     if still := seen.unmoved_words("waiting"):
         went = f"the backlog did not move: {still}"
     if _disagree(judged, seen.every_s):
@@ -241,13 +241,13 @@ def _main_facts(judged: KeepingUp | None, drained: Mapping[str, Any], seen: Cons
     if judged is None:
         return []
     rows = [
-        ["Put in", f"{number(judged.arrivals_per_s)} items/s"],
-        *([] if _shows_no_speed(seen) else [["Done", f"{number(judged.taken_per_s)} items/s"]]),
-        ["Backlog at the end of the load", f"{number(judged.backlog_end)} items"],
+        ["Put in", f"{amount_words(judged.arrivals_per_s, 'item')}/s"],
+        *([] if _shows_no_speed(seen) else [["Done", f"{amount_words(judged.taken_per_s, 'item')}/s"]]),
+        ["Backlog at the end of the load", f"{amount_words(judged.backlog_end, 'item')}"],
         ["Smallest share left over that shows", share_words(judged.smallest_detectable)],
     ]
     alone = drained["drain"]["alone_per_s"]
-    return [*rows, *([["Done without load", f"{number(alone)} items/s"]] if alone else [])]
+    return [*rows, *([["Done without load", f"{amount_words(alone, 'item')}/s"]] if alone else [])]
 
 
 def _judged_json(judged: KeepingUp | None) -> dict[str, Any] | None:
@@ -286,14 +286,14 @@ def _drain_facts(seen: Consumer, facts: Mapping[str, Any], judged: KeepingUp | N
     about: dict[str, Any] = {"backlog": at_end, "alone_per_s": alone, "drained_s": None, "left_s": None}
     if drained_at is not None and beyond > 2:
         about["drained_s"] = drained_at - facts["load_to_s"]
-        speed = f", {number(alone)} items/s" if alone else ""
-        what = f"{number(beyond)} items beyond the {number(at_rest)} that waited before the load"
-        items = what if at_rest > 2 else f"{number(at_end)} items"
+        speed = f", {amount_words(alone, 'item')}/s" if alone else ""
+        what = f"{amount_words(beyond, 'item')} beyond the {number(at_rest)} that waited before the load"
+        items = what if at_rest > 2 else f"{amount_words(at_end, 'item')}"
         answer = f"{items} took {time_words(about['drained_s'])} without load{speed}."
     elif drained_at is not None and at_end <= 2:
         answer = "Nothing waited when the load ended."
     elif drained_at is not None:
-        answer = f"No more waited when the load ended than before it: {number(at_end)} items."
+        answer = f"No more waited when the load ended than before it: {amount_words(at_end, 'item')}."
         if still := seen.unmoved_words("waiting"):
             answer = f"It was not seen: the backlog stood at {still}."
     elif lost_from(seen, facts):
@@ -304,11 +304,11 @@ def _drain_facts(seen: Consumer, facts: Mapping[str, Any], judged: KeepingUp | N
         left_s = time_to_drain_s(left, rate) if rate else math.inf
         about["left_s"] = left_s if math.isfinite(left_s) else None
         how = (
-            f"at {number(rate)} items/s they take {time_words(left_s)} more"
+            f"at {amount_words(rate, 'item')}/s they take {time_words(left_s)} more"
             if rate
             else "how fast it drains was not seen"
         )
-        answer = f"{number(left)} items still waited when the run ended; {how}."
+        answer = f"{amount_words(left, 'item')} still waited when the run ended; {how}."
     if judged is not None and judged.verdict == "keeps up" and alone and alone > judged.arrivals_per_s and beyond > 2:
         with_load = time_to_drain_s(beyond, alone, judged.arrivals_per_s)
         answer += f" With the load going on they would take {time_words(with_load)}."
@@ -332,7 +332,7 @@ def _next(judged: KeepingUp | None) -> list[str]:
     if judged is None:
         return ["Load it for longer (--duration), at least half a minute after the warm-up."]
     if judged.verdict == "falls behind":
-        rate = f"{number(judged.busy_per_s)} items/s" if judged.busy_per_s else "what it does while it is busy"
+        rate = f"{amount_words(judged.busy_per_s, 'item')}/s" if judged.busy_per_s else "what it does while it is busy"
         return [f"Put in less than {rate}, or give the consumer more workers or hosts and run it again."]
     if judged.verdict == "undecided":
         need = judged.seconds * (judged.smallest_detectable / max(0.01, abs(judged.overload))) ** 2

@@ -10,7 +10,7 @@ from plimsoll.findings.drain.series import Array, Consumer
 from plimsoll.stats.consumption.keeping_up import KeepingUp
 from plimsoll.stats.estimates.mean_interval import mean_interval
 from plimsoll.stats.growth.drift import drift
-from plimsoll.words import MIB, change_words, number, size_words, time_words
+from plimsoll.words import MIB, amount_words, change_words, number, size_words, time_words
 
 
 def index_growth(seen: Consumer, budget: float | None, judged: KeepingUp | None) -> dict[str, Any]:
@@ -74,7 +74,7 @@ def _budget_words(
             f"The budget of {size_words(budget)} lasts for at least {number((budget - now) / interval[1])} more items."
         )
     left = (budget - now) / per_item
-    when = f", in {time_words(left / rate)} at {number(rate)} items/s" if rate > 0 else ""
+    when = f", in {time_words(left / rate)} at {amount_words(rate, 'item')}/s" if rate > 0 else ""
     low = (budget - now) / interval[1] if interval and interval[1] > 0 else None
     least = f" ({number(low)} at the least)" if low else ""
     return f"The budget of {size_words(budget)} lasts for {number(left)} more items{least}{when}."

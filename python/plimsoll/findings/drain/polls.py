@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from plimsoll.findings.evidence import EVENTS, Evidence, as_data
 from plimsoll.stats.consumption.poll_rate import PollRate, poll_rate
-from plimsoll.words import number, time_words
+from plimsoll.words import amount_words, number, time_words
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader
@@ -53,12 +53,12 @@ def polls_finding(run: RunReader, operations: float | None) -> dict[str, Any] | 
 
 def _rate_words(found: PollRate) -> str:
     polls = "1 poll" if found.polls == 1 else f"{found.polls} polls"
-    work = f"{number(found.items)} items in {time_words(found.seconds)} of work, in {polls}"
+    work = f"{amount_words(found.items, 'item')} in {time_words(found.seconds)} of work, in {polls}"
     if not math.isfinite(found.per_s):
-        return f"At least {number(found.low)} items/s: {work}, all shorter than their rounding."
+        return f"At least {amount_words(found.low, 'item')}/s: {work}, all shorter than their rounding."
     high = f"to {number(found.high)}" if math.isfinite(found.high) else "or more"
     of = "95%" if found.polls > 1 else "95% for the rounding"
-    return f"{number(found.per_s)} items/s ({of}: {number(found.low)} {high}): {work}."
+    return f"{amount_words(found.per_s, 'item')}/s ({of}: {number(found.low)} {high}): {work}."
 
 
 def _what_the_interval_holds(found: PollRate, rounding_s: float) -> str:
@@ -73,7 +73,7 @@ def _record_words(found: PollRate, records: float | None, operations: float | No
     if records:
         words.append(f"They came from {number(records)} change records, {number(records / found.items)} for each item.")
     if records and operations:
-        each = f"{number(records / operations)} change records and {number(found.items / operations)} items"
+        each = f"{number(records / operations)} change records and {amount_words(found.items / operations, 'item')}"
         words.append(f"Each operation of the load made {each}.")
     return words
 
@@ -91,5 +91,5 @@ def _cannot(answer: str, step: str) -> dict[str, Any]:
 
 def _evidence(count: int, found: PollRate | None = None) -> list[dict[str, Any]]:
     """The polls that the consumer told of, and the work in them."""
-    work = "" if found is None else f": {number(found.items)} items in {time_words(found.seconds)}"
+    work = "" if found is None else f": {amount_words(found.items, 'item')} in {time_words(found.seconds)}"
     return as_data([Evidence(count, "polls", EVENTS, f"History of the consumer's polls{work}")])

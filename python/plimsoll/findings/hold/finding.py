@@ -98,7 +98,7 @@ def hold_findings(
     about = {"schema": 1, "experiment": "hold", "status": facts["status"]}
     common = {**about, "level_unit": facts["unit"], "run": run_path}
     if held is None or series.seconds.size < FEWEST_SECONDS:
-        return [_too_little(facts, series, common, notes)]
+        return [_too_little(facts, held, series, common, notes)]
     keep = kept(run, held, to_keep) if to_keep else None
     held_steps = [held] if alone is None else [held, alone]
     all_means = means_of_steps(run.resources(), held_steps)
@@ -273,10 +273,22 @@ def _unended(run: RunReader) -> list[dict[str, Any]]:
     return [{**step, "end_s": last + 1.0, "verdict": "undecided"}]
 
 
+def _how_little(series: HoldSeries, held: Mapping[str, Any] | None) -> str:
+    """What was measured of a load that was not held for long enough; of none, what it was at."""
+    measured = series.seconds.size
+    if measured:
+        return f"only {time_words(measured)} {'was' if measured == 1 else 'were'} measured under load."
+    return f"it ended {'before the load was put on' if held is None else 'while the load warmed up'}."
+
+
 def _too_little(
-    facts: Mapping[str, Any], series: HoldSeries, common: Mapping[str, Any], notes: Iterable[str]
+    facts: Mapping[str, Any],
+    held: Mapping[str, Any] | None,
+    series: HoldSeries,
+    common: Mapping[str, Any],
+    notes: Iterable[str],
 ) -> dict[str, Any]:
-    answer = f"It cannot be said: only {series.seconds.size} s were measured under load. {facts['reason']}".strip()
+    answer = f"It cannot be said: {_how_little(series, held)} {facts['reason']}".strip()
     todo = "Run it again, for at least a minute after the warm-up; ten minutes and more show drift and leaks."
     if facts["status"] == "failed":  # nothing succeeded for one user alone
         answer = f"It cannot be said. {facts['reason']}"
@@ -356,7 +368,8 @@ def _objective_words(judged: list[dict[str, Any]]) -> str:
         names = ", ".join(f"{_subject(item)} {item['objective']}" for item in counts["failed"][:3])
         words.append(f"{len(counts['failed'])} failed ({names}{' …' if len(counts['failed']) > 3 else ''})")
     if counts["without"]:
-        words.append(f"{len(counts['without'])} had no data")
+        counted = "which counts as failed" if len(counts["without"]) == 1 else "which count as failed"
+        words.append(f"{len(counts['without'])} had no data, {counted}")
     if counts["undecided"]:
         words.append(f"{len(counts['undecided'])} cannot be told yet")
     return ", ".join(words) + "."

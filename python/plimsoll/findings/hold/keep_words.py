@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from plimsoll.words import level_words, ms_words, number, share_words, time_words
+from plimsoll.words import amount_words, level_words, ms_words, number, share_words, time_words
 
 QUESTION = "How much does it carry while the objective just holds, and does that change over time?"
 
@@ -88,7 +88,8 @@ def _overloads(overloads: Sequence[Mapping[str, Any]], unit: str) -> list[str]:
     if collapsed:
         one = min(collapsed, key=lambda each: each["level"])
         words.append(
-            f"At {level_words(one['level'], unit)} it finished only {number(one['done_per_s'])} operations/s, and "
+            f"At {level_words(one['level'], unit)} it finished only "
+            f"{amount_words(one['done_per_s'], 'operation')}/s, and "
             f"{number(one['calm_per_s'])} when calm: it collapses, or lost capacity just then."
         )
     return words

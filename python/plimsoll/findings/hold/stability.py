@@ -15,10 +15,21 @@ from numpy.typing import NDArray
 
 from plimsoll.findings.evidence import RESOURCES, SERIES, Evidence, as_data, of_seconds
 from plimsoll.findings.hold.series import HoldSeries
+from plimsoll.runs.readings.failures import requests_words
 from plimsoll.stats.growth.drift import FEWEST_BLOCKS, Drift, drift
 from plimsoll.stats.pulses.bursts import bursts
 from plimsoll.stats.pulses.periodic import PeriodicPulse, periodic_pulse
-from plimsoll.words import MIB, change_words, ms_words, number, percent_words, share_words, size_words, time_words
+from plimsoll.words import (
+    MIB,
+    change_words,
+    count_words,
+    ms_words,
+    number,
+    percent_words,
+    share_words,
+    size_words,
+    time_words,
+)
 
 LEAST_DRIFT = 0.03
 STOLEN_IN_A_SECOND = 0.02  # of a core: in such a second a hypervisor, not the target, may have made it slow
@@ -59,8 +70,9 @@ def _drift_finding(seconds: NDArray[np.float64], mean_ms: NDArray[np.float64]) -
     found = drift(seconds, mean_ms)
     if found is None:
         known = int(np.isfinite(mean_ms).sum())
+        few = "1 second has" if known == 1 else f"{count_words(known)} seconds have"
         why = (
-            f"only {known} seconds have answers"
+            f"{'only ' * bool(known)}{few} answers"
             if known < FEWEST_BLOCKS
             else "the response time wanders for longer than this run shows"
         )
@@ -111,6 +123,13 @@ def _drift_finding(seconds: NDArray[np.float64], mean_ms: NDArray[np.float64]) -
     }
 
 
+def _measured_words(seconds: int) -> str:
+    """ "only 40 s were measured", the warm-up left out."""
+    if not seconds:
+        return "nothing was measured"
+    return f"only {time_words(seconds)} {'was' if seconds == 1 else 'were'} measured"
+
+
 def periodic_finding(series: HoldSeries) -> dict[str, Any]:
     """Does something slow it down periodically? Pulses in the logarithm of each second's mean response time."""
     rests_on = of_seconds(series.seconds, "Mean response time of each second")
@@ -122,7 +141,7 @@ def periodic_finding(series: HoldSeries) -> dict[str, Any]:
     }
     if series.seconds.size < 60:
         return base | {
-            "answer": "It cannot be told: less than a minute was measured.",
+            "answer": f"It cannot be told: {_measured_words(series.seconds.size)}, and a minute is needed.",
             "next": ["Hold the load longer."],
         }
     every = np.full(int(series.seconds[-1] - series.seconds[0]) + 1, np.nan)
@@ -326,8 +345,9 @@ def bursts_finding(series: HoldSeries) -> dict[str, Any]:
         "next": [],
     }
     if not failed:
-        return base | {"answer": f"No: none of {number(requests)} requests failed."}
-    share = f"{number(failed)} of {number(requests)} requests failed ({share_words(failed / max(requests, 1))})"
+        during = f" in {time_words(series.seconds.size)}" if series.seconds.size else ""
+        return base | {"answer": f"No: none of {requests_words(requests)}{during} failed."}
+    share = f"{number(failed)} of {requests_words(requests)} failed ({share_words(failed / max(requests, 1))})"
     if not rows:
         worry = (
             {"trouble": f"{share_words(failed / max(requests, 1))} of the requests fail"}

@@ -20,7 +20,7 @@ from plimsoll.stats.throughput.saturation import (
     is_growing,
     smallest_overload,
 )
-from plimsoll.words import change_words, count_words, number, share_words, time_words
+from plimsoll.words import amount_words, change_words, count_words, number, share_words, time_words
 
 SCHEMA = 1
 QUESTION = "Did it keep up with what arrived?"
@@ -43,7 +43,7 @@ def growth_finding(started: Sequence[int], done: Sequence[int], run_path: str | 
         "status": "finished",
         "valid": True,
         "evidence": as_data(
-            [Evidence(len(arrivals), "seconds", SERIES, f"In which {number(sum(arrivals))} requests began")]
+            [Evidence(len(arrivals), "seconds", SERIES, f"In which {amount_words(sum(arrivals), 'request')} began")]
         ),
         "growth": None if seen is None else _json(seen),
         "notes": [

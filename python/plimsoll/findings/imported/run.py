@@ -14,8 +14,10 @@ from plimsoll.findings.evidence import SERIES, TABLE, Evidence, as_data
 from plimsoll.findings.imported.terms import SOURCE_QUESTION
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.importers.locust.history import WINDOW_S, Window
+from plimsoll.runs.readings.failures import requests_words
 from plimsoll.runs.readings.step_table import Bounds, Row, StepTable
 from plimsoll.runs.snapshot import Snapshot
+from plimsoll.stats.estimates.quantile import samples_needed
 from plimsoll.stats.throughput.plateau import plateau
 from plimsoll.stats.throughput.saturation import variance_per_event
 from plimsoll.words import number, share_words
@@ -239,12 +241,10 @@ def overview_finding(
     support."""
     times, count, failed = whole.times.get(None), whole.requests.get(None, 0), whole.failed.get(None, 0)
     rate = f", {number(count / span_s)}/s" if span_s >= 1 else ""
-    words = f"{title}: {count:,} requests in {number(span_s)} s{rate}, {failed:,} failed"
+    words = f"{title}: {requests_words(count)} in {number(span_s)} s{rate}, {failed:,} failed"
     words += f" ({share_words(failed / count)})." if count else "."
     if times is not None and times.count:
-        values = times_of(times)
-        shown = ", ".join(f"{name} {number(values[name][0])}" for name in ("p50", "p90", "p95", "p99", "max"))
-        words += f" Response times in ms: {shown}."
+        words += f" Response times in ms: {_times_words(times)}"
     else:
         words += " It has no times of single requests."
     rests_on = as_data([Evidence(count, "requests", SERIES, f"{failed:,} failed, in {number(span_s)} s")])
@@ -260,6 +260,20 @@ def overview_finding(
     }
 
 
+def _times_words(times: Histogram) -> str:
+    """ "p50 26, p99 ~80, max 80. ~: fewer requests than that percentile needs." """
+    values = times_of(times)
+    shown = [f"{name} {_marked(name, values, times.count)}" for name in ("p50", "p90", "p95", "p99", "max")]
+    words = f"{', '.join(shown)}."
+    return f"{words} ~: fewer requests than that percentile needs." if "~" in words else words
+
+
+def _marked(name: str, values: Mapping[str, Bounds], count: int) -> str:
+    """The value, with a mark where it rests on too few requests (stats/estimates/quantile.py)."""
+    few = name in STATISTICS and count < samples_needed(STATISTICS[name])
+    return f"{'~' if few else ''}{number(values[name][0])}"
+
+
 def _by_name(whole: Stretch) -> list[list[str]]:
     """A line for each of the MOST_NAMES requests that were made most, where there are several."""
     names = sorted((name for name in whole.requests if name is not None), key=lambda name: -whole.requests[name])
@@ -268,8 +282,9 @@ def _by_name(whole: Stretch) -> list[list[str]]:
     found = []
     for name in names[:MOST_NAMES]:
         count, failed = whole.requests[name], whole.failed.get(name, 0)
-        values = times_of(whole.times.get(name, Histogram()))
-        times = [f"{key} {number(values[key][0])} ms" for key in ("p50", "p95", "p99") if key in values]
+        seen = whole.times.get(name, Histogram())
+        values = times_of(seen)
+        times = [f"{key} {_marked(key, values, seen.count)} ms" for key in ("p50", "p95", "p99") if key in values]
         found.append([name, ", ".join([f"{count:,}", *times, f"{failed:,} failed ({share_words(failed / count)})"])])
     more = len(names) - MOST_NAMES
     return [*found, *([["Others", f"{more} names, in the report"]] if more > 0 else [])]

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from plimsoll.findings.imported.terms import FAILS_MORE, SOURCE_QUESTION
-from plimsoll.words import count_words, level_words, number, share_words
+from plimsoll.words import count_words, counted_words, level_words, number, share_words
 
 Row = tuple[str, str, str, str]  # what is asked, the key of its badge, the badge, by what
 MOST_CANNOT, MOST_MIXED = 4, 6
@@ -70,7 +70,7 @@ def rows_of(finding: Mapping[str, Any]) -> Iterable[Row]:
     totals, cannot = finding.get("totals"), finding.get("cannot")
     if isinstance(totals, Mapping):
         count, failed = _value(totals, "requests") or 0.0, _value(totals, "failed") or 0.0
-        words = f"{count_words(failed)} of {count_words(count)} requests."
+        words = f"{count_words(failed)} of {counted_words(count, 'request')}."
         yield ("failures", *_fail_badge(failed / count if count else 0.0), words)
     elif steps:
         yield ("failures", *_failures(steps, unit))

@@ -191,8 +191,10 @@ def _subject(entry: Mapping[str, Any]) -> str:
 
 def next_words(curve: Curve, judged: Sequence[Mapping[str, Any]]) -> list[str]:
     """What to measure next."""
+    missed = _where_missed(curve, judged)
     return [
-        *_to_measure(curve),
+        *missed,
+        *_to_measure(curve, any_missed=bool(missed)),
         *(str(entry["needs"]) for entry in judged if entry.get("needs") and not entry.get("unmatched")),
     ]
 
@@ -205,7 +207,23 @@ def _to_repeat(curve: Curve) -> list[str]:
     return [f"Repeat {level_words(level, curve.unit)}, in random order with the others." for level in curve.mixed]
 
 
-def _to_measure(curve: Curve) -> list[str]:
+def _where_missed(curve: Curve, judged: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Where the first objective to be missed goes from met to missed: what lies above matters less."""
+    missed = [entry for entry in judged if entry["failed_from"] is not None]
+    if not missed:
+        return []
+    first = min(missed, key=lambda entry: float(entry["failed_from"]))
+    what, failed = f"{first['objective']} of {_subject(first)}", float(first["failed_from"])
+    met = [row.level for row in curve.rows if row.level is not None and row.level < failed]
+    if not met:
+        return [f"Measure levels below {level_words(failed, curve.unit)}: {what} is missed already at the lowest."]
+    if (first["met_up_to"] or 0) < max(met):
+        return []  # undecided in between, of which its own step is
+    low, high = level_words(max(met), curve.unit), level_words(failed, curve.unit)
+    return [f"Measure between {low} and {high}, to see up to where {what} is met."]
+
+
+def _to_measure(curve: Curve, *, any_missed: bool = False) -> list[str]:
     shape, unit = curve.shape, curve.unit
     again = _to_repeat(curve)
     if curve.fails_first:
@@ -216,7 +234,7 @@ def _to_measure(curve: Curve) -> list[str]:
     if curve.bad is None:
         top = curve.means[-1].level
         above = f"Measure levels above {level_words(top, unit)} to find where it flattens."
-        return [*again, *([above] if top == curve.rows[-1].level else [])]
+        return [*again, *([above] if top == curve.rows[-1].level and not any_missed else [])]
     low, high = level_words(curve.good or 0, unit), level_words(curve.bad, unit)
     if curve.good is None:
         steps = [f"Measure levels below {high}."]

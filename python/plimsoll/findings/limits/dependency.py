@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from plimsoll.findings.limits.limit import Limit
 from plimsoll.findings.resources import Means
-from plimsoll.words import count_words
+from plimsoll.words import count_words, counted_words
 
 CONNECTIONS_TO, NEW_TO, AWAITING, ANSWERED = "connections_to_", "new_to_", "awaiting_", "answered_by_"
 MOST_WAIT = 0.6  # share of the connections whose last data were a question
@@ -105,7 +105,9 @@ def dependency_limits(calls: Iterable[Calls], words: str) -> list[Limit]:
             continue
         waiting = call.waiting_share * call.connections
         of = (
-            f" of the {count_words(call.inside)} requests that it worked on" if call.inside is not None else " requests"
+            f" of the {counted_words(call.inside, 'request')} that it worked on"
+            if call.inside is not None
+            else " requests"
         )
         text = f"About {count_words(min(waiting, call.inside or waiting))}{of} waited for {call.address_words} {words}."
         remedy = f"make {call.address_words} answer sooner or do more at a time, or call it less often"

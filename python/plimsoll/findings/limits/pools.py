@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from plimsoll.findings.limits.dependency import Calls
 from plimsoll.findings.limits.limit import NEAR_CEILING, Limit, Scope, to_try
 from plimsoll.findings.resources import TARGET_CORES, Means, are_cores_of_others, hosts
-from plimsoll.words import count_words, number, share_words
+from plimsoll.words import count_words, counted_words, number, share_words
 
 FULL = 0.95
 STEADY, STEADY_CONNECTIONS = 0.02, 0.1  # of the number, or that many: what comes and goes is no pool
@@ -76,7 +76,7 @@ def _of_call(call: Calls, here: Means, unfinished: float, words: str) -> Limit |
     busy = ", which waited for answers," if is_busy else ""
     text = (
         f"{call.label} had {_count_words(count)} to {call.address_words}{busy} {words}, no more and no fewer, while "
-        f"{count_words(unfinished)} iterations were under way: they may be a pool that is "
+        f"{counted_words(unfinished, 'iteration')} were under way: they may be a pool that is "
         f"full.{_database_words(database, here)}"
     )
     where = f"connections of {call.label} to {call.address}"

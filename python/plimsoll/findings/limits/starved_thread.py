@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from plimsoll.findings.limits.limit import RISE, Limit, Scope
 from plimsoll.findings.resources import Means, processes
-from plimsoll.words import number, share_words
+from plimsoll.words import amount_words, share_words
 
 READY = 0.90
 LEAST_USED = 0.4
@@ -33,7 +33,7 @@ class Starved:
     def words(self) -> str:
         """What it shows of the cores."""
         waited = self.ready - self.used
-        used = f"{self.label}'s busiest thread used {number(self.used)} cores"
+        used = f"{self.label}'s busiest thread used {amount_words(self.used, 'core')}"
         return f"{used} and waited for a core in {share_words(waited)} of the time"
 
 

@@ -16,7 +16,7 @@ from plimsoll.findings.limits.locks import disk_waits, lock_limits
 from plimsoll.findings.limits.network import network_limits
 from plimsoll.findings.limits.pools import full_pools, steady_connections
 from plimsoll.findings.resources import Means
-from plimsoll.words import count_words, number, share_words, size_words
+from plimsoll.words import count_words, counted_words, number, share_words, size_words
 
 FULL = 0.95
 THROTTLED_PERIODS = 0.10
@@ -61,7 +61,7 @@ def _disk_limit(
     if share < NEAR_CEILING:
         return
     bytes_per_s, operations = values.get("disk_limit_bytes_per_s"), values.get("disk_limit_operations_per_s")
-    size = f"{size_words(bytes_per_s)}/s" if bytes_per_s else f"{count_words(operations or 0)} operations/s"
+    size = f"{size_words(bytes_per_s)}/s" if bytes_per_s else f"{counted_words(operations or 0, 'operation')}/s"
     quiet = f", {share_words(then['disk_limit_share'])} {before}" if "disk_limit_share" in then else ""
     text = f"It used {share_words(share)} of the {size} that its control group may read or write {words}{quiet}."
     more = to_try(bytes_per_s / 2**20, "MiB/s") if bytes_per_s else to_try(operations or 0.0, "operations/s")

@@ -23,7 +23,7 @@ from plimsoll.findings.limits.starved_thread import starved_threads
 from plimsoll.findings.limits.waiting import group_limits, memory_limits, waiting_limits
 from plimsoll.findings.resources import Means, Step, are_cores_of_others, hosts, processes
 from plimsoll.runs.readings.failures import Failures, is_targets
-from plimsoll.words import level_words, number, share_words
+from plimsoll.words import amount_words, level_words, number, share_words
 
 STOLEN_MATTERS = 0.03
 
@@ -258,7 +258,7 @@ def _listed(here: Means) -> str:
              if "cpu_share" in values]  # fmt: skip
     for label, values in processes(here).items():
         if "cpu_cores_used" in values:
-            seen.append(f"process {label} {number(values['cpu_cores_used'])} cores")
+            seen.append(f"process {label} {amount_words(values['cpu_cores_used'], 'core')}")
     return "; ".join(seen) or "nothing of the target"
 
 

@@ -52,6 +52,7 @@ from plimsoll.findings.shape.trials import (
     FailureChange,
     Pair,
     ProcessWork,
+    RequestChange,
     RequestDependency,
     Stop,
     WorkChange,
@@ -440,6 +441,7 @@ class Finding(TypedDict, total=False):
     comparisons: list[Compared]
     pairs: list[Pair]
     failures: list[FailureChange]
+    request_changes: list[RequestChange]
     anomalies: list[str]
     excluded: list[Excluded]
     parts: bool

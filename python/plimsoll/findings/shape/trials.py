@@ -66,6 +66,14 @@ class Pair(TypedDict):
     ratio: Ratio
 
 
+class RequestChange(TypedDict):
+    """Requests in an iteration of A and B, where they differ."""
+
+    load: str
+    a: Requests
+    b: Requests
+
+
 class FailureChange(TypedDict):
     """Failed shares that differ beyond chance."""
 
@@ -147,6 +155,7 @@ class Cell(TypedDict):
     failed_share: Ratio | None
     failed: Requests
     requests: Requests
+    requests_each: Requests | None
     requests_ms: list[dict[str, Milliseconds]]
     causes: dict[str, Requests]
     restarts: dict[str, Restarts]

@@ -45,8 +45,10 @@ def carried_on(cores: float, main: Mapping[str, Any], facts: SizingFacts) -> dic
 
 def _below_ceiling(found: dict[str, Any], stopped: Stopped, share: float) -> dict[str, Any]:
     """No more than the run carried before something stopped it that cores do not lift; cannot tell where it is not
-    known what that was, unless the CPU was nearly used up."""
+    known what that was, unless the CPU was nearly used up, and where it fell behind in a short step alone."""
     carried = stopped.carried_per_s
+    if stopped.behind_per_s is not None and found["per_s"] > stopped.behind_per_s and not stopped.is_of_hardware:
+        return found | {"per_s": None, "interval": None, "why": stopped.behind}
     if carried is None or stopped.is_of_hardware or found["per_s"] <= carried:
         return found
     if stopped.is_of_its_own:

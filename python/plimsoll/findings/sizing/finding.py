@@ -26,9 +26,11 @@ from plimsoll.findings.sizing.limit import (
     process_words,
     processes_needed,
     stopped_by,
+    undecided_words,
 )
 from plimsoll.findings.sizing.memory import memory_growth, next_steps_for_memory
 from plimsoll.findings.sizing.needs import (
+    HELD_WITHIN,
     TIMES,
     Wanted,
     cores_of,
@@ -47,7 +49,7 @@ from plimsoll.findings.sizing.tables import (
     whole_cores_words,
 )
 from plimsoll.stats.throughput.demand_curve import FEWEST_LEVELS, RISE, RISE_SD
-from plimsoll.words import level_words, number, percent_words, share_words, size_words
+from plimsoll.words import amount_words, level_words, number, percent_words, share_words, size_words
 
 QUESTION = "What hardware does it need?"
 FAR = 2.0
@@ -60,10 +62,10 @@ def sizing_finding(main: Mapping[str, Any], facts: SizingFacts, wanted: Wanted, 
     hosts = list(dict.fromkeys(part.host for part in facts.parts))
     sizes = [needs_at(times, hosts, facts, wanted) for times in TIMES]
     carries = [carried_on(cores, main, facts) for cores in wanted.cores]
-    stopped = stopped_by(main)
+    stopped, undecided = stopped_by(main), undecided_words(main, wanted)
     return {
         "question": QUESTION,
-        "answer": _answer(sizes, facts, wanted, unit, stopped),
+        "answer": _answer(sizes, facts, wanted, unit, stopped, undecided),
         "sizing": {
             "noun": facts.noun,
             "per_s": wanted.per_s,
@@ -77,7 +79,7 @@ def sizing_finding(main: Mapping[str, Any], facts: SizingFacts, wanted: Wanted, 
         },
         "evidence": _evidence(facts, unit),
         "tables": [
-            hardware_table(sizes, wanted, unit, hosts, facts.noun),
+            hardware_table(sizes, wanted, unit, facts.noun, _caveats(facts, wanted, stopped, undecided)),
             *carries_table(carries),
             process_table(facts, wanted, stopped),
             *disk_table(sizes),
@@ -128,14 +130,29 @@ def _evidence(facts: SizingFacts, unit: str) -> list[dict[str, Any]]:
         Evidence(
             one.found.increments, "readings", RESOURCES,
             f"{capital(one.kind)} of {one.where} from {number(one.found.from_items)} to "
-            f"{number(one.found.to_items)} items", names=(one.run,),
+            f"{amount_words(one.found.to_items, 'item')}", names=(one.run,),
         )
         for one in facts.grown
     ]  # fmt: skip
     return as_data([*parts, *grown])
 
 
-def _answer(sizes: Sequence[Mapping[str, Any]], facts: SizingFacts, wanted: Wanted, unit: str, stopped: Stopped) -> str:
+def _caveats(facts: SizingFacts, wanted: Wanted, stopped: Stopped, undecided: str) -> list[str]:
+    """What a reader of the sizes alone has to know of those above what the run measured or proved."""
+    top, largest = max(rate for _, rate in facts.rates), TIMES[-1] * wanted.per_s
+    measured = f"The highest load measured is {number(top)} {facts.noun}s/s: sizes above it are extrapolated."
+    beyond = [measured] if largest > HELD_WITHIN * top else []
+    return [*filter(None, (undecided, ceiling_words(facts.parts, wanted, stopped))), *beyond]
+
+
+def _answer(
+    sizes: Sequence[Mapping[str, Any]],
+    facts: SizingFacts,
+    wanted: Wanted,
+    unit: str,
+    stopped: Stopped,
+    undecided: str,
+) -> str:
     first = sizes[0]
     load = _load_words(first, unit, facts.noun)
     parts = []
@@ -145,15 +162,15 @@ def _answer(sizes: Sequence[Mapping[str, Any]], facts: SizingFacts, wanted: Want
             host["cpu"], _by_process([one for one in facts.parts if one.host == (host["host"] or HERE)], wanted)
         )
         parts.append(f"{capital(cpu)}{where}; {_memory_words(host['memory'])}")
-    words = [f"For {load}: {'. '.join(parts)}."]
+    words = [*filter(None, [undecided]), f"For {load}: {'. '.join(parts)}."]
     if stopped.carried_per_s is not None and wanted.per_s > stopped.carried_per_s:
-        at = f"This run stopped at {number(stopped.carried_per_s)} operations/s, below what is asked for."
+        at = f"This run stopped at {amount_words(stopped.carried_per_s, 'operation')}/s, below what is asked for."
         words.insert(0, at)
     words.append(f"This load is {wanted.chosen}, and {share_words(wanted.reserve)} are left as a reserve.")
     words += filter(None, [ceiling_words(facts.parts, wanted, stopped)])
     last = sizes[-1]["hosts"][0]["cpu"]
     if last["recommended"] is not None and len(first["hosts"]) == 1:
-        need = f"{sizes[-1]['times']} times that load needs {number(last['recommended'])} cores"
+        need = f"{sizes[-1]['times']} times that load needs {amount_words(last['recommended'], 'core')}"
         words.append(f"{need}, if an operation then costs what it costs now.")
     return " ".join(words) + process_words(facts.parts, wanted, stopped)
 
@@ -256,7 +273,11 @@ def _notes(main: Mapping[str, Any], facts: SizingFacts, wanted: Wanted, hosts: S
         several = ", ".join(part.label for part in facts.parts if part.processes > 1 and part.memory)
         notes.append(f"Memory of {several} counts shared pages in each of its processes: it is an upper bound.")
     if wanted.items is None:
-        volume = f"the {number(facts.volume)} items of this run" if facts.volume is not None else "the data of this run"
+        volume = (
+            f"the {amount_words(facts.volume, 'item')} of this run"
+            if facts.volume is not None
+            else "the data of this run"
+        )
         notes.append(f"Memory is for {volume}; more data may need more.")
     if any(one.kind == DISK for one in facts.grown) is False:
         why = "no run shows files (probes.files) while a known number of items came"
@@ -279,8 +300,8 @@ def _stopped(main: Mapping[str, Any], wanted: Wanted) -> list[str]:
         return []
     what = "something that was not found" if kind == "unknown" else f"{kind.replace('_', ' ')}, {limited.get('where')}"
     return [
-        f"This run stopped at {number(carried)} operations/s because of {what}: above that, hardware alone brings "
-        "nothing until that limit is lifted."
+        f"This run stopped at {amount_words(carried, 'operation')}/s because of {what}: above that, hardware alone "
+        "brings nothing until that limit is lifted."
     ]
 
 

@@ -12,9 +12,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from plimsoll.findings.capacity.seen_overload import overload_of, overload_words
 from plimsoll.findings.sizing.facts import Part
-from plimsoll.findings.sizing.needs import TIMES, Wanted, cores_of
-from plimsoll.words import number
+from plimsoll.findings.sizing.needs import HELD_WITHIN, TIMES, Wanted, cores_of
+from plimsoll.words import amount_words, number
 
 MORE_THAN_ONE_CORE = 1.06  # cores for each process: it was seen to use more than one
 OF_HARDWARE = ("cpu", "cpu_quota", "memory", "memory_limit")
@@ -25,7 +26,8 @@ OF_NO_RESOURCE = ("none", "unknown", "errors", "generator", "leak", "periodic_jo
 class Stopped:
     """What stopped the run at `carried_per_s`; None where nothing did, `kind` "none". `one_core`: label of the process
     that uses no more than a core; `seems`: it was only nearly full, at the highest level that was tried; `size`: of a
-    pool, how many connections it has."""
+    pool, how many connections it has; `behind`: no level was proven to be too much, but it fell behind in a short step,
+    in words, where it finished `behind_per_s`."""
 
     kind: str
     where: str
@@ -33,6 +35,8 @@ class Stopped:
     one_core: str | None = None
     seems: bool = False
     size: float | None = None
+    behind: str = ""
+    behind_per_s: float | None = None
 
     @property
     def is_of_its_own(self) -> bool:
@@ -47,19 +51,34 @@ class Stopped:
     @property
     def unknown_words(self) -> str:
         """That what stopped the run is not known, or no resource; ends without a full stop."""
-        at = f" at {number(self.carried_per_s)} operations/s" if self.carried_per_s is not None else ""
+        at = f" at {amount_words(self.carried_per_s, 'operation')}/s" if self.carried_per_s is not None else ""
         if self.kind in ("unknown", "none"):
             return f"What stopped this run{at} was not found"
-        return f"This run stopped{at} because of {', '.join(filter(None, (self.kind.replace('_', ' '), self.where)))}"
+        return f"This run stopped{at} because of {self.cause}"
+
+    @property
+    def cause(self) -> str:
+        """Its kind and where it is: errors, status 503."""
+        return ", ".join(filter(None, (self.kind.replace("_", " "), self.where)))
 
 
 def stopped_by(main: Mapping[str, Any]) -> Stopped:
     """By the first finding of the run."""
     capacity, limited = main.get("capacity") or {}, main.get("limited_by") or {}
     nearly = limited.get("nearly_full")
-    named = nearly or limited
+    named = nearly or limited.get("in_short_step") or limited
     kind = str(named.get("kind") or "none")
     is_answered = not capacity or capacity.get("bad") is not None  # a hold has no bracket
+    if capacity and not nearly and (short := overload_of(main)) is not None:
+        return Stopped(
+            kind,
+            str(named.get("where") or ""),
+            one_core=str(named.get("resource")) if named.get("one_core") else None,
+            seems=True,
+            size=named.get("size"),
+            behind=overload_words(short, str(capacity.get("unit") or "users")),
+            behind_per_s=float(short["done_per_s"]),
+        )
     if not is_answered and not nearly:
         return Stopped("none", "")
     return Stopped(
@@ -117,29 +136,32 @@ def processes_cell(part: Part, wanted: Wanted, stopped: Stopped) -> str:
         return f"{counts}, if one core is all that it can use" if _only_seems(part, stopped) else counts
     if stopped.is_of_its_own:
         if stopped.seems:
-            return f"more cores may not help: {stopped.where} is nearly full"
+            how = "seems to have limited a short step" if stopped.behind else "is nearly full"
+            return f"more cores may not help: {stopped.where} {how}"
         return f"more cores alone do not help: {stopped.where} stopped it"
     used = serves_more_cores(part)
     if used is not None:
         return f"more cores serve it: it used {number(used)} at once"
-    return f"cannot tell: it used {number(max(part.cores))} cores at most"
+    return f"cannot tell: it used {amount_words(max(part.cores), 'core')} at most"
 
 
 def ceiling_words(parts: Sequence[Part], wanted: Wanted, stopped: Stopped) -> str:
     """What the run proved not to carry, or what may cap it, where a size goes beyond that; empty where none does."""
     carried = stopped.carried_per_s
+    if stopped.behind_per_s is not None:
+        return _behind_words(parts, wanted, stopped, stopped.behind_per_s)
     if carried is None:
         return _unproven_words(stopped)
     if not any(times * wanted.per_s > carried for times in TIMES):
         return ""
-    at = f"at {number(carried)} operations/s"
+    at = f"at {amount_words(carried, 'operation')}/s"
     if stopped.is_of_its_own:
         times = TIMES[-1] * wanted.per_s / carried
         much = f"{number(times)} times as much of it as this run had"
         if stopped.size is not None:
             much = f"about {math.ceil(times * stopped.size)} instead of {number(stopped.size)}"
         return (
-            f"More cores alone do not help above {number(carried)} operations/s, where {stopped.where} stopped "
+            f"More cores alone do not help above {amount_words(carried, 'operation')}/s, where {stopped.where} stopped "
             f"this run: {TIMES[-1]} times that load needs {much}."
         )
     if stopped.is_of_hardware:
@@ -147,6 +169,19 @@ def ceiling_words(parts: Sequence[Part], wanted: Wanted, stopped: Stopped) -> st
             return f"The {stopped.where} stopped this run {at}: raise it to these cores."
         return ""
     return f"{stopped.unknown_words}: whether more cores lift it cannot be told."
+
+
+def _behind_words(parts: Sequence[Part], wanted: Wanted, stopped: Stopped, behind_per_s: float) -> str:
+    """That it fell behind in a short step, where a size goes beyond what it finished there."""
+    if not any(times * wanted.per_s > behind_per_s for times in TIMES):
+        return ""
+    fell = f"{stopped.behind[:1].upper()}{stopped.behind[1:]}"
+    if stopped.is_of_its_own:
+        return f"{fell}, limited by {stopped.where}, as it seems: more cores may not help above that."
+    if stopped.is_of_hardware:
+        return f"{fell}, limited by {stopped.where}, as it seems: that more of it carries more was not measured."
+    why = "what limited it was not found" if stopped.kind in ("unknown", "none") else f"because of {stopped.cause}"
+    return f"{fell}, and {why}: whether more cores lift it cannot be told."
 
 
 def _unproven_words(stopped: Stopped) -> str:
@@ -159,6 +194,21 @@ def _unproven_words(stopped: Stopped) -> str:
         where = f"{stopped.where[:1].upper()}{stopped.where[1:]}"
         return f"{where} is nearly full at the highest load tried: more cores may not help above it."
     return f"More cores alone do not help above the load measured, where {stopped.where} was the limit."
+
+
+def undecided_words(main: Mapping[str, Any], wanted: Wanted) -> str:
+    """That the run of a capacity did not prove this load to be carried, nor to be too much; else empty."""
+    capacity = main.get("capacity")
+    if not capacity:
+        return ""
+    at, carried = (
+        (wanted.per_s, capacity.get("rate_per_s")) if wanted.level is None else (wanted.level, capacity.get("good"))
+    )
+    if not carried:
+        return "No load was proven to be carried, this one neither."
+    if at <= carried * HELD_WITHIN or capacity.get("bad") is not None:
+        return ""
+    return "Whether it carries this load was not decided: it is above what was proven to be carried."
 
 
 def process_words(parts: Sequence[Part], wanted: Wanted, stopped: Stopped) -> str:
@@ -189,6 +239,10 @@ def _why_one_core(part: Part, stopped: Stopped) -> str:
         return "whose one busy thread uses one core"
     if stopped.seems:
         return "if one uses no more than one core, as it seems"
-    carried = f" and stopped this run at {number(stopped.carried_per_s)} operations/s" if stopped.carried_per_s else ""
+    carried = (
+        f" and stopped this run at {amount_words(stopped.carried_per_s, 'operation')}/s"
+        if stopped.carried_per_s
+        else ""
+    )
     which = "whose one busy thread uses one core" if part.one_thread else "one of which uses no more than one core"
     return f"{which}{carried}"

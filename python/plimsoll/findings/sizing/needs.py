@@ -18,7 +18,7 @@ from plimsoll.findings.sizing.memory import memory_at
 from plimsoll.stats.consumption.item_demand import ItemDemand, item_demand
 from plimsoll.stats.growth.space import LEAST_SHARE, are_different_loads
 from plimsoll.stats.throughput.demand_curve import use_along_curve, use_in_proportion
-from plimsoll.words import number, size_words, time_words
+from plimsoll.words import amount_words, number, size_words, time_words
 
 TIMES = (1, 2, 5, 10)
 RESERVE = 0.30
@@ -174,7 +174,7 @@ def _as_supported(need: Need, points: Sequence[tuple[float, float, float]], per_
         most = max(cores * max(1.0, per_s / rate) for rate, cores in held if rate <= nearest)
         low, used, high = min(low, most), min(used, most), min(high, most)
     if used <= 0 or (high > WIDEST * used and high > ONE_CORE_WITH_RESERVE):
-        between = f"between {number(low)} and {number(high)} cores"
+        between = f"between {number(low)} and {amount_words(high, 'core')}"
         return Need(None, why=f"the steps measured put it {between} (95%)")
     return Need(used, None if need.interval is None else (low, high))
 

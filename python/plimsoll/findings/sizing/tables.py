@@ -9,9 +9,10 @@ from plimsoll.findings.sizing.facts import Grown, Part, SizingFacts
 from plimsoll.findings.sizing.limit import Stopped, processes_cell
 from plimsoll.findings.sizing.memory import growth_words
 from plimsoll.findings.sizing.needs import TIMES, Wanted, cpu_per_operation_s
-from plimsoll.words import level_words, number, share_words, size_words
+from plimsoll.words import amount_words, level_words, number, share_words, size_words
 
 CANNOT = "cannot tell"
+_SIZES = "Minimum: what the load itself takes. Recommended: the upper end of the 95% interval"
 _AHEAD = {
     "operation": "ahead: if each further item takes as much.",
     "item": "items are counted from the run's start: how many there were before is not known.",
@@ -19,12 +20,12 @@ _AHEAD = {
 
 
 def hardware_table(
-    sizes: Sequence[Mapping[str, Any]], wanted: Wanted, unit: str, hosts: Sequence[str], noun: str
+    sizes: Sequence[Mapping[str, Any]], wanted: Wanted, unit: str, noun: str, caveats: Sequence[str]
 ) -> dict[str, Any]:
-    """A row for each load and host: cores and memory used, at least, and recommended."""
+    """A row for each load and host: cores and memory used, at least, and recommended; above them the `caveats`."""
     columns = ["Load", f"{capital(noun)}s/s", "CPU used, cores", "CPU minimum", "CPU recommended", "Memory used"]
     columns += ["Memory recommended"]
-    is_many = len(hosts) > 1
+    is_many = len(sizes[0]["hosts"]) > 1
     rows = []
     for size in sizes:
         for host in size["hosts"]:
@@ -36,8 +37,7 @@ def hardware_table(
             rows.append(([host["host"] or "this host"] if is_many else []) + row)
     return {
         "title": "Hardware by load",
-        "note": f"Minimum: what the load itself takes. Recommended: the upper end of the 95% interval with "
-        f"{share_words(wanted.reserve)} left unused.",
+        "note": " ".join([_SIZES, f"with {share_words(wanted.reserve)} left unused.", *caveats]),
         "columns": (["Host"] if is_many else []) + columns,
         "rows": rows,
         "words": ["Load"],
@@ -54,9 +54,11 @@ def carries_table(carries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         if one["per_s"] is not None:
             low, high = one["interval"]
             to = f"to {number(high)}" if high is not None else "or more"
-            words = f"{number(one['per_s'])} operations/s ({number(low)} {to})"
+            words = f"{amount_words(one['per_s'], 'operation')}/s ({number(low)} {to})"
             if one["capped_by"]:
-                words = f"{number(one['per_s'])} operations/s at most: {one['capped_by']} stopped this run there"
+                words = (
+                    f"{amount_words(one['per_s'], 'operation')}/s at most: {one['capped_by']} stopped this run there"
+                )
         rows.append([number(one["cores"]), share_words(one["usable_share"]), words])
     return [
         {
@@ -92,7 +94,7 @@ def disk_table(sizes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     for size in sizes:
         for disk in size["disk"]:
             low, high = (size_words(end) for end in disk["interval"])
-            load = f"{size['times']}×, {number(size['per_s'])} items/s"
+            load = f"{size['times']}×, {amount_words(size['per_s'], 'item')}/s"
             grows = f"{size_words(disk['bytes_per_day'])} ({low} to {high})"
             is_chance = disk["interval"][0] <= 0 <= disk["interval"][1]
             rows.append([load, disk["where"], f"{CANNOT}: within chance of nothing" if is_chance else grows])

@@ -19,10 +19,12 @@ from plimsoll.findings.trials.comparisons import (
     failure_changes,
     figure_of,
 )
+from plimsoll.findings.trials.same_work import request_changes, request_words
 from plimsoll.findings.trials.trials import Figure, first_steps, sound_trials, trials_finding
 from plimsoll.runs.readings.endpoints import QUANTILES
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.words import (
+    amount_words,
     confidence_words,
     interval_words,
     joined,
@@ -87,6 +89,7 @@ def compare_finding(
     counted = sound.of("counts")
     found = compare_trials(sound.of, primary, margin, paired=paired, closed=not plan["open"]) if counted else []
     failures = failure_changes([*counted, *sound.silent])
+    works = request_changes(counted)
     verdict = _verdict([one for one in found if one.primary])
     answered = any(one.effect is not None for one in found if one.primary)
     pairs = PairTime.of(trials, len(plan["levels"])) if paired else None
@@ -100,6 +103,7 @@ def compare_finding(
         "comparisons": [one.to_json(margin) for one in found],
         "pairs": _pairs(found),
         "failures": [{"load": one.load, "a": one.a, "b": one.b, "p": one.p} for one in failures],
+        "request_changes": [{"load": one.load, "a": one.a, "b": one.b} for one in works],
         "anomalies": anomalies(found, counted, labels, margin, is_open=plan["open"]),
     }
     return trials_finding(
@@ -108,6 +112,7 @@ def compare_finding(
         " ".join(
             [
                 *([SAME] if analysis.get("same") else []),
+                *request_words(works),
                 *_failure_words(failures),
                 _answer(found, verdict, labels, margin),
             ]
@@ -131,7 +136,7 @@ def _evidence(found: Sequence[Comparison], plan: Mapping[str, Any]) -> list[Evid
         Evidence(
             min(len(one.a), len(one.b)), "pairs" if one.paired else "trials", TRIALS,
             f"{one.statistic} of {'A and B' if one.paired else 'each of A and B'}, "
-            f"at least {number(one.fewest_samples)} requests in each",
+            f"at least {amount_words(one.fewest_samples, 'request')} in each",
             levels=(one.level, one.level), level_unit=plan.get("unit", "users"),
         )
         for one in found if one.primary

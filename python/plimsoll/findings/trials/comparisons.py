@@ -17,7 +17,7 @@ from plimsoll.findings.trials.trials import Figure
 from plimsoll.stats.comparison.log_ratio import LogRatio, paired_difference_p, paired_log_ratio, welch_log_ratio
 from plimsoll.stats.comparison.multiple_comparisons import benjamini_hochberg_level, holm_levels
 from plimsoll.stats.comparison.outliers import outliers
-from plimsoll.stats.comparison.pairs_needed import pairs_to_call_same, pairs_to_tell
+from plimsoll.stats.comparison.pairs_needed import pairs_to_call_same, pairs_to_tell, scatter_to_plan_by
 from plimsoll.words import share_words
 
 Trial = Mapping[str, Any]
@@ -108,7 +108,7 @@ class Comparison:
         None where more than anybody makes, or where failures keep it undecided."""
         if self.effect is None or self.verdict != "undecided" or self.reasons:
             return None
-        effect, sd = self.effect.mean, self.effect.sd
+        effect, sd = self.effect.mean, scatter_to_plan_by(self.effect.sd, min(len(self.a), len(self.b)))
         found = (
             pairs_to_tell(effect, sd, self.alpha),
             pairs_to_call_same(effect, math.log1p(margin), sd, self.alpha),

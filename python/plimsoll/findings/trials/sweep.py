@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from plimsoll.findings.evidence import TRIALS, Evidence
-from plimsoll.findings.trials.sweep_cells import FLAT, lines_over, number_of, where_words
+from plimsoll.findings.trials.sweep_cells import FLAT, each_words, lines_over, number_of, where_words
 from plimsoll.findings.trials.sweep_requests import request_dependencies, request_sentences, times_of_requests
 from plimsoll.findings.trials.trials import (
     MOST_FAILED,
@@ -75,7 +75,9 @@ def sweep_finding(
     return trials_finding(
         "sweep",
         QUESTION.format(names=joined(list(over))),
-        _answer(dependencies, stops, answered, over) if answering else f"{_SILENT} {_first_words(stops)}".strip(),
+        _answer(dependencies, stops, answered, over, each_words(cells))
+        if answering
+        else f"{_SILENT} {_first_words(stops)}".strip(),
         own,
         sound,
         status=status,
@@ -148,6 +150,7 @@ def _cell(
         "failed_share": share,
         "failed": failed,
         "requests": judged,
+        "requests_each": judged / done if (done := sum(trial["done"] for trial in trials)) else None,
         "requests_ms": times_of_requests(middle) if state == "answers" else [],
         "causes": causes,
         "restarts": _restarts(trials),
@@ -326,7 +329,9 @@ def _answer(
     stops: Sequence[Mapping[str, Any]],
     answered: bool,
     over: Mapping[str, Any],
+    each: str,
 ) -> str:
+    """`each`: how many requests an iteration makes, where that differs."""
     if not answered:
         return "Cannot tell: too few trials are complete, answered, and not limited by the generator."
     parts = []
@@ -348,7 +353,7 @@ def _answer(
         else:
             parts.append(_summed_up(METRICS[ANSWERS][0], name, mine))
     edge = " ".join(stop["words"] for stop in stops) if stops else "It answered everywhere that was tried."
-    return " ".join([*parts, edge])
+    return " ".join(filter(None, [*parts, each, edge]))
 
 
 def _notes(cells: Sequence[Cell], plan: Mapping[str, Any]) -> list[str]:

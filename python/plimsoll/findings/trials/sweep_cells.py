@@ -6,8 +6,10 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from plimsoll.words import joined
+from plimsoll.findings.trials.same_work import APART
+from plimsoll.words import joined, number
 
+Cell = Mapping[str, Any]
 FLAT = 0.10  # by which a metric may change over the range of a parameter and not depend on it
 
 
@@ -29,3 +31,23 @@ def number_of(text: str) -> float | None:
     except ValueError:
         return None
     return value if math.isfinite(value) else None
+
+
+def each_words(cells: Sequence[Cell]) -> str:
+    """How many requests an iteration makes, where that differs between cells: else its duration looks like that of one
+    request. Only of cells in which few failed."""
+    known = [cell for cell in cells if cell["state"] == "answers" and cell["requests_each"]]
+    fewest, most = (pick(known, key=lambda cell: cell["requests_each"], default=None) for pick in (min, max))
+    if fewest is None or most is None or most["requests_each"] < APART * fewest["requests_each"]:
+        return ""
+    told = [f"{_requests(cell['requests_each'])} at {_where(cell)}" for cell in (fewest, most)]
+    return f"An iteration makes {told[0]} and {told[1]}."
+
+
+def _requests(count: float) -> str:
+    shown = number(count, 2)
+    return f"{shown} request{'' if shown == '1' else 's'}"
+
+
+def _where(cell: Cell) -> str:
+    return ", ".join(f"{name}={value}" for name, value in cell["parameters"].items())

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from plimsoll.findings.limits.dependency import NEW_TO, calls_of
 from plimsoll.findings.resources import Means
 from plimsoll.runs.metric_names import CONNECTING, HANDSHAKING
-from plimsoll.words import ms_words, number, share_words
+from plimsoll.words import amount_words, ms_words, number, share_words
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader
@@ -45,8 +45,8 @@ class Churn:
         each = self.opened / self.requests
         many = "Each request opens" if each >= 0.95 else f"{share_words(each)} of the requests open"
         return (
-            f"{many} a new connection: {per_s} connections/s for {number(self.requests / self.seconds)} requests/s, "
-            f"{ms_words(self.connecting_ms)} each to open."
+            f"{many} a new connection: {per_s} connections/s for "
+            f"{amount_words(self.requests / self.seconds, 'request')}/s, {ms_words(self.connecting_ms)} each to open."
         )
 
     @property

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from plimsoll.runs.readings.flow_seconds import METRICS, FlowSecond
 from plimsoll.stats.throughput.littles_law import LawGap, law_gap, unaccounted
-from plimsoll.words import change_words, level_words, number, share_words
+from plimsoll.words import amount_words, change_words, level_words, number, share_words
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader
@@ -121,7 +121,7 @@ def _lost(seconds: Sequence[FlowSecond], before: FlowSecond, level: float | None
         return FlowFault("arrivals", level, came, told, abs(missing) / max(came, told), words)
     if abs(timed - done) > max(LOST_LEAST, LOST_SHARE * max(timed, done)):
         why = "times were lost" if timed < done else "times were counted twice"
-        words = f"{at}: {number(done)} iterations ended and {number(timed)} have a time: {why}."
+        words = f"{at}: {amount_words(done, 'iteration')} ended and {number(timed)} have a time: {why}."
         return FlowFault("times", level, done, timed, abs(timed - done) / max(timed, done), words)
     return None
 
@@ -142,7 +142,7 @@ def _gap_words(gap: LawGap, at: str, *, waits: bool, is_open: bool) -> str:
     name = "response time" if waits else "time inside" if is_open else "time of an iteration, thinking included"
     product = f"{number(gap.per_s)}/s × {number(1000 * gap.mean_s)} ms"
     return (
-        f"{at}: {number(gap.inside)} iterations {what} on average, but throughput × {name} ({product}) makes "
+        f"{at}: {amount_words(gap.inside, 'iteration')} {what} on average, but throughput × {name} ({product}) makes "
         f"{number(gap.told)}, {share_words(gap.share)} apart. By Little's law they are equal: times or completions are "
         "wrong."
     )

@@ -26,7 +26,7 @@ from plimsoll.findings.validity.validity import ALL, RestsOn, Validity, error_at
 from plimsoll.runs.metric_names import RESPONSE_METRICS
 from plimsoll.runs.readings.generator_seconds import GeneratorSeconds
 from plimsoll.runs.snapshot import Snapshot
-from plimsoll.words import level_words, ms_words, number, share_words
+from plimsoll.words import amount_words, level_words, ms_words, number, share_words
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader
@@ -442,7 +442,7 @@ def _same_host_words(health: dict[str, Any]) -> str:
     text = "Generator and target ran on the same host"
     if health["target_cores"] is not None:
         text += (
-            f": the target used {number(health['target_cores'])} cores, the generator "
+            f": the target used {amount_words(health['target_cores'], 'core')}, the generator "
             f"{number(health['generator_cores'])}"
         )
     text += "; they shared memory, caches, kernel and the loopback network"

@@ -20,7 +20,16 @@ from plimsoll.runs.readings.failures import requests_words
 from plimsoll.runs.readings.generator_seconds import GeneratorSeconds
 from plimsoll.runs.readings.script_caps import UNSERVED_SHARE, binding_cap
 from plimsoll.runs.readings.standstill import STOOD_STILL_S, Standstill
-from plimsoll.words import change_words, count_words, ms_words, number, share_words, size_words, time_words
+from plimsoll.words import (
+    change_words,
+    count_words,
+    counted_words,
+    ms_words,
+    number,
+    share_words,
+    size_words,
+    time_words,
+)
 
 THREAD_BUSY = 0.90
 WAITING = 0.20
@@ -162,7 +171,7 @@ def _stood_still(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
     found = facts.standstills()
     if not found:
         return
-    lost = f" {facts.dropped:,} arrivals were dropped." if facts.dropped else ""
+    lost = f" {counted_words(facts.dropped, 'arrival')} were dropped." if facts.dropped else ""
     yield Diagnosis(
         "stood_still",
         f"{standstill_words(found)}. Meanwhile nothing was sent and no answer was read; what was due then was sent "
@@ -192,7 +201,7 @@ def _script_cap(facts: GeneratorSeconds, caps: Sequence[DeclaredCap]) -> Iterato
         return
     found = binding_cap(caps or (UNKNOWN_VUS,), facts.behind, facts.calm)
     if found is not None:
-        lost = f" {unserved:,} of {facts.planned:,} arrivals found no free VU." if unserved else ""
+        lost = f" {unserved:,} of {counted_words(facts.planned, 'arrival')} found no free VU." if unserved else ""
         yield Diagnosis("script_cap", f"{found.words}{lost}", found.remedy)
 
 
@@ -252,7 +261,7 @@ def _ports(facts: GeneratorSeconds, busiest: tuple[str, int] | None) -> Iterator
     if refused:
         yield Diagnosis(
             "ports",
-            f"{count_words(refused)} connections could not be opened because no local port was free"
+            f"{counted_words(refused, 'connection')} could not be opened because no local port was free"
             f"{f' ({state})' if state else ''}: these requests failed here and never reached the target.",
             remedies.LOCAL_PORTS,
         )

@@ -25,8 +25,8 @@ def _is_undecided(row: Mapping[str, Any]) -> bool:
 
 
 def lacking(metric: Mapping[str, Any]) -> str:
-    """Why a trend has no values, as its thresholds say: "no data"; empty where it has."""
-    rows = metric.get("thresholds", {}).values()
+    """Why a trend has no values, as it or its thresholds say: "no data"; empty where it has."""
+    rows = [metric, *metric.get("thresholds", {}).values()]
     return next((row["why"] for row in rows if row.get("why") in (NO_DATA, NO_ANSWER)), "")
 
 

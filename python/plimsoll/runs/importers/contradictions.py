@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from plimsoll.runs.importers.source import BadRecord
-from plimsoll.words import count_words, number
+from plimsoll.words import count_words, counted_words, number
 
 # By how much a rate may differ from count / duration: tools print durations of two digits, and k6 pauses.
 MOST_OFF = 0.05
@@ -32,7 +32,7 @@ def impossible_counts(requests: Told, failed: Told) -> Iterator[BadRecord]:
             yield BadRecord(f"{number(one.value, 12)} is no count: it has a fraction", one.key, STEP)
     if requests.value is not None and failed.value is not None and failed.value > requests.value:
         what = (
-            f"{count_words(failed.value)} failed of {count_words(requests.value)} requests ({requests.key}) is "
+            f"{count_words(failed.value)} failed of {counted_words(requests.value, 'request')} ({requests.key}) is "
             "impossible"
         )
         yield BadRecord(what, failed.key, STEP)

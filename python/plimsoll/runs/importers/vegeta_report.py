@@ -12,6 +12,7 @@ from plimsoll.runs.importers.lines import SourceFile
 from plimsoll.runs.importers.source import FAILURES_UNKNOWN, NO_GENERATOR, ONE_RUN, ONE_SUMMARY, BadRecord, Format
 from plimsoll.runs.importers.vegeta import NS_PER_MS, STAMPED_LATE
 from plimsoll.runs.readings.step_table import Row, StepTable
+from plimsoll.words import counted_words
 
 _TIMES = {"p50": "50th", "p90": "90th", "p95": "95th", "p99": "99th", "mean": "mean", "min": "min", "max": "max"}
 
@@ -50,11 +51,11 @@ def _succeeded(file: SourceFile, data: Mapping[str, Any], count: int) -> int:
     found = {str(code): int(needed(file, data, "status_codes", code)) for code in data["status_codes"]}
     ok = sum(times for code, times in found.items() if "200" <= code < "400")
     if ok > count:
-        what = f"{ok:,} answers of {count:,} requests cannot have succeeded"
+        what = f"{ok:,} answers of {counted_words(count, 'request')} cannot have succeeded"
         raise file.error(BadRecord(what, "status_codes", "Export it again."))
     answered = sum(found.values())
     if answered > count:
-        what = f"{answered:,} codes of {count:,} requests is impossible"
+        what = f"{answered:,} codes of {counted_words(count, 'request')} is impossible"
         raise file.error(BadRecord(what, "status_codes", STEP))
     return ok
 

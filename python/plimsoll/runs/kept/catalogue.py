@@ -24,6 +24,7 @@ from plimsoll.runs.format.read_numbers import moment, plausible
 from plimsoll.runs.interrupted import INTERRUPTED
 from plimsoll.runs.kept.labels import NOTES, TAGS, notes_of, tags_of
 from plimsoll.runs.kept.plain_run import failed_thresholds, words_of_summary
+from plimsoll.runs.readings.failure import failure_of
 
 STUDY_RECORD = "study.json"
 OWN_FILES = frozenset(
@@ -167,6 +168,8 @@ def _run_facts(path: Path) -> dict[str, Any]:
         answer = "Its findings.json cannot be read: plimsoll report makes it anew."
     valid = findings[0].get("valid") if findings else None
     status = status_of(path, str(manifest.get("status")))
+    if not findings and status == "failed":
+        answer = answer or failure_of(_events(path))
     summary, threw = _summary(path, status) if experiment == "run" else ({}, 0)
     return _facts(
         experiment,

@@ -12,7 +12,7 @@ from typing import Any
 
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.metric_names import RESPONSE_METRICS
-from plimsoll.runs.readings.failures import Failures
+from plimsoll.runs.readings.failures import Failures, is_unanswered
 from plimsoll.runs.snapshot import Series, Snapshot
 
 WORK_METRIC = "iteration_duration"
@@ -26,15 +26,16 @@ ALL: Key = (None, None)
 
 @dataclass
 class Endpoint:
-    """Times in ms, and `failed` of `judged` requests."""
+    """Times in ms, and `failed` of `judged` requests, `unanswered` of them without an answer."""
 
     times: Histogram = field(default_factory=Histogram)
     failed: int = 0
     judged: int = 0
+    unanswered: int = 0
 
     def to_json(self) -> dict[str, Any]:
-        """Numbers as a line of trials.jsonl holds them; times are null without samples."""
-        there = self.times.count > 0
+        """Numbers as a line of trials.jsonl holds them; times are null without samples, or where none was answered."""
+        there = self.times.count > 0 and not 0 < self.judged <= self.unanswered
         values = self.times.percentiles(list(QUANTILES.values())) if there else [None] * len(QUANTILES)
         return {
             "count": self.times.count,
@@ -92,6 +93,7 @@ class Endpoints:
                 for endpoint in self._places(series):
                     endpoint.failed += int(series.passes or 0)
                     endpoint.judged += int(series.total or 0)
+                    endpoint.unanswered += int(series.total or 0) if is_unanswered(series) else 0
 
     def _fail(self, broke: int) -> None:
         self.failures.add_broken(broke)
@@ -106,6 +108,7 @@ class Endpoints:
                 if endpoint is not None:
                     endpoint.failed += count
                     endpoint.judged += count
+                    endpoint.unanswered += count
 
     def _places(self, series: Series) -> Iterable[Endpoint]:
         yield self.of[ALL]

@@ -15,6 +15,8 @@ from plimsoll.runs.format.read_numbers import plausible
 Verdict = Literal["passed", "failed", "undecided"]
 VERDICTS: tuple[Verdict, ...] = ("failed", "undecided", "passed")  # the gravest first
 NO_DATA, NO_ANSWER, STOPPED = "no data", "no request was answered", "it ended the run"
+# Times of a response, which a request without one does not have.
+_OF_A_RESPONSE = tuple(f"http_req_{part}" for part in ("duration", "response_time", "sending", "waiting", "receiving"))
 _UNITS = {"time": "ms", "data": "bytes"}
 
 
@@ -34,9 +36,12 @@ def settled(
     metrics: Mapping[str, Any], *, nothing_answered: bool, strict: bool, stopped_by: str = ""
 ) -> dict[str, Any]:
     """The summary's metrics with the verdicts of their thresholds as the exit code counts them; `why` beside those that
-    their values at the end do not decide. `stopped_by`: the engine's words on the one that ended the run."""
+    their values at the end do not decide, and beside times of responses where there was none. `stopped_by`: the
+    engine's words on the one that ended the run."""
     found = dict(metrics)
     for name, metric in metrics.items():
+        if nothing_answered and name.partition("{")[0] in _OF_A_RESPONSE:
+            found[name] = metric = {**metric, "why": NO_ANSWER}
         if metric.get("thresholds"):
             rows = {
                 rule: _settled(row, nothing_answered, strict, stopped_by == f"threshold {name}: {rule} failed")

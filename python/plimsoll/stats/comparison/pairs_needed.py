@@ -9,6 +9,9 @@ import numpy as np
 
 POWER = 0.80
 MOST_PAIRS = 100_000
+MOST_DIFFERENCE = math.log(100.0)
+USUAL_SCATTER = 0.03  # of a pair's ratio: trials of 10 s scatter by 2% (docs/measurement.md, "How well")
+FEWEST_TO_KNOW = 5  # pairs, below which their own scatter is hardly known: of two it may be a sixteenth of what it is
 _STEPS = 512
 
 
@@ -45,6 +48,22 @@ def pairs_to_call_same(effect: float, margin: float, sd: float, alpha: float, po
     # Each side must hold: with a difference near 0 both can fail, and half of the missing power is theirs each.
     share = power if abs(effect) > margin / 3 else (1 + power) / 2
     return _fewest(lambda pairs: power_of_pairs(pairs, room, sd, alpha) >= share)
+
+
+def scatter_to_plan_by(sd: float, pairs: int) -> float:
+    """The scatter for a further comparison, by that of so many pairs: of few, no less than is usual."""
+    return sd if pairs >= FEWEST_TO_KNOW else max(sd, USUAL_SCATTER)
+
+
+def difference_told(pairs: int, sd: float, alpha: float, power: float = POWER) -> float | None:
+    """The smallest difference (of logarithms) that so many pairs show with that power; None beyond MOST_DIFFERENCE."""
+    low, high = 0.0, MOST_DIFFERENCE
+    if power_of_pairs(pairs, high, sd, alpha) < power:
+        return None
+    while high - low > 1e-4:
+        middle = (low + high) / 2
+        low, high = (low, middle) if power_of_pairs(pairs, middle, sd, alpha) >= power else (middle, high)
+    return high
 
 
 def _fewest(enough: Callable[[int], bool]) -> int | None:

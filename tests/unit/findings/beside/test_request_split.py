@@ -60,7 +60,7 @@ def test_the_parts_follow_their_truth_and_are_all_there_is(tmp_path: Path) -> No
         outer = [part for part in cell["parts"] if part["within"] is None]
         assert sum(part["mean_ms"] for part in outer) == pytest.approx(cell["mean_ms"])
         assert sum(part["share"] for part in outer) == pytest.approx(1)
-    assert found["answer"].startswith("At SIZE=3, where it takes longest, 2") and "receiving" in found["answer"]
+    assert found["answer"].startswith("One request takes longest at SIZE=3, 2") and "receiving" in found["answer"]
     assert found["tables"][0]["rows"][0][0] == "SIZE=1"
 
 

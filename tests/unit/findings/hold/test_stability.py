@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from plimsoll.findings.hold.finding import _how_little
 from plimsoll.findings.hold.series import HoldSeries
 from plimsoll.findings.hold.stability import drift_finding, periodic_finding
 
@@ -61,3 +62,13 @@ def test_what_no_run_could_show_is_not_told_as_a_number():
     none = np.zeros(at.size)
     found = drift_finding(HoldSeries(at, times, none, none + 10, none + 10, {}, [], {}))
     assert "may have changed by anything" in found["answer"] and "scatters too much" in found["answer"]
+
+
+def test_a_hold_that_ended_before_anything_was_measured_says_where_it_was() -> None:
+    """Seen after Ctrl-C in the warm-up: "only 0 s were measured under load"."""
+    empty, one = np.zeros(0), np.zeros(1)
+    nothing = HoldSeries(empty, empty, empty, empty, empty, {}, [], {})
+    assert _how_little(nothing, {"level": 1.0}) == "it ended while the load warmed up."
+    assert _how_little(nothing, None) == "it ended before the load was put on."
+    assert _how_little(HoldSeries(one, one, one, one, one, {}, [], {}), None) == "only 1 s was measured under load."
+    assert drift_finding(nothing)["answer"] == "It cannot be told: 0 seconds have answers."

@@ -18,6 +18,7 @@ from plimsoll.findings.trials.compare import compare_finding
 from plimsoll.findings.trials.decompose import decompose_finding
 from plimsoll.findings.trials.sweep import sweep_finding
 from plimsoll.findings.trials.trials import Figure, left_out, sound_trials
+from plimsoll.report.finding_view import view
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.snapshot import Series, Snapshot
 from plimsoll.runs.writer import RunFacts, RunWriter
@@ -545,3 +546,37 @@ def test_one_request_alone_or_few_of_each_say_nothing_that_the_whole_does_not(
 ) -> None:
     finding = swept(lambda r, name: float(r), names=names, count=count)
     assert finding["requests"] == [] and not any("request" in text for text in finding["sentences"])
+
+
+def test_scripts_that_do_not_make_the_same_requests_say_so_first() -> None:
+    """Seen: "Undecided" where B made twice the requests of A, which only a note told."""
+    trials = trials_of(scattered(1.0))
+    for one in trials:
+        one["requests"] = (2 if one["variant"] == "b" else 1) * one["done"]
+    found = checked(compare_finding(COMPARE, trials, run_path="runs/x"))
+    words = "A and B do not make the same requests: A 1, B 2 requests in an iteration at 10 users."
+    assert found["answer"].startswith(words)
+    assert found["request_changes"] == [{"load": "10 users", "a": 1.0, "b": 2.0}]
+    [row] = [row for row in view(found).decided if row.badge == "✗ not the same work"]
+    assert row.words == "A 1, B 2 in an iteration."
+    assert not compared(scattered(1.0))["request_changes"]
+    for place, one in enumerate(trials):  # what is under way at the ends of a trial
+        one["requests"] = one["done"] + place % 3
+    assert not compare_finding(COMPARE, trials, run_path="runs/x")["request_changes"]
+
+
+def test_a_sweep_of_how_many_requests_says_that_a_duration_is_of_an_iteration() -> None:
+    """Seen: "88.1 ms at R=8" above "R=1, where it takes longest, 11.4 ms": an iteration, and one request."""
+    trials, number = [], 0
+    variants = [{"name": f"R={r}", "label": f"R={r}", "facts": {"variables": {"R": str(r)}}} for r in (1, 2, 4, 8)]
+    for repetition in range(1, 4):
+        for r in (1, 2, 4, 8):
+            number += 1
+            trials.append(trial(number, repetition, f"R={r}", 11.0 * r) | {"requests": 500 * r})
+    about = {"over": {"R": ["1", "2", "4", "8"]}, "level_parameter": None, "stop_at_failure": False}
+    swept = {**plan("sweep", [], **about), "variants": variants}
+    found = checked(sweep_finding(swept, trials))
+    assert "An iteration makes 1 request at R=1 and 8 requests at R=8." in found["answer"]
+    for one in trials:
+        one["requests"] = 500
+    assert "An iteration makes" not in sweep_finding(swept, trials)["answer"]

@@ -24,7 +24,7 @@ from plimsoll.runs.importers.source import (
     Format,
 )
 from plimsoll.runs.readings.step_table import Row, StepTable
-from plimsoll.words import count_words
+from plimsoll.words import count_words, counted_words
 
 _PERCENTILE = re.compile(r"p\((\d{1,2}(?:\.\d+)?)\)")
 MOST_OFF_SHARE = 0.005  # a share is printed with three digits by some
@@ -94,7 +94,7 @@ def _impossible_total(count: float | None, failed: float | None, total: float | 
     """A mistake where more requests passed or failed than there were."""
     if count is not None and failed is not None and total is not None and total > count >= failed:
         what = (
-            f"{count_words(total)} that failed or not, of {count_words(count)} requests (http_reqs.count), is "
+            f"{count_words(total)} that failed or not, of {counted_words(count, 'request')} (http_reqs.count), is "
             "impossible"
         )
         yield BadRecord(what, "http_req_failed", STEP)

@@ -40,13 +40,13 @@ def _json(run_dir: Path) -> str:
 
 
 def _markdown(run_dir: Path) -> str:
-    from plimsoll.report.markdown import render_markdown
+    from plimsoll.report.written.markdown import render_markdown
 
     return render_markdown(run_dir)
 
 
 def _pdf(run_dir: Path) -> bytes:
-    from plimsoll.report.pdf import print_pdf
+    from plimsoll.report.written.pdf import print_pdf
 
     return print_pdf(drawn_page(run_dir)[0])
 
