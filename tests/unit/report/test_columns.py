@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterator
 
 import pytest
-from plimsoll.cli.waiting import Waiting
 
+from plimsoll.cli.live.waiting import Waiting
 from plimsoll.report.columns import NARROWEST, WIDEST, columns, follow
 from plimsoll.report.screen import screen
 from plimsoll.report.text import answer_lines

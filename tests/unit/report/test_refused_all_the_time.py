@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from plimsoll.cli.live.seconds import answers_of
 from typer.testing import CliRunner
 
 from plimsoll.cli.app import app
 from plimsoll.errors import TargetError
 from plimsoll.experiments.steps.measure import Measurement
 from plimsoll.experiments.target.control import TargetControl
+from plimsoll.live.seconds import answers_of
 from plimsoll.report.finding_view import view
 from plimsoll.report.html import write_html
 from plimsoll.report.k6.summary import summary_text
