@@ -23,6 +23,7 @@ PAGES = (
     "docs/*.json",
     "docs/decisions/*.md",
     "docs/images/*",
+    "docs/notebooks/*.ipynb",
     "docs/probes/*.md",
     "docs/site/*.js",
     "lab/*.md",
