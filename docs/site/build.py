@@ -25,6 +25,7 @@ PAGES = (
     "docs/images/*",
     "docs/notebooks/*.ipynb",
     "docs/probes/*.md",
+    "docs/site/*.css",
     "docs/site/*.js",
     "lab/*.md",
     "lab/docs/*.md",
