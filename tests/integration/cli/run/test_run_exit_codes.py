@@ -58,8 +58,8 @@ def test_a_run_that_never_began_ends_with_the_code_of_k6(cli: Cli, script: str, 
         ("export function handleSummary() { throw new Error('unfit'); }\n" + EMPTY, 0, "unfit"),
         ("export function handleSummary() { return 5; }\n" + EMPTY, 0, "must return an object"),
         ("export default function () { throw new Error('once'); }", 3, "made no request"),
-        ("export default function () { if (__VU === 1) throw new Error('once'); }\n"
-         "export const options = { vus: 2, iterations: 2 };", 0, "once"),
+        ("export default function () { if (__ITER === 0) throw new Error('once'); }\n"
+         "export const options = { iterations: 2 };", 0, "once"),
     ],
 )  # fmt: skip
 def test_what_was_measured_is_printed_however_the_run_ended(cli: Cli, script: str, code: int, words: str) -> None:
