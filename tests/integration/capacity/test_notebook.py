@@ -25,7 +25,7 @@ def test_the_notebook_runs_from_top_to_bottom(
     monkeypatch.setenv("URL", known_server("--servers", 2, "--service-ms", 20))
     names: dict[str, Any] = {}
     for cell in code_cells():
-        exec(compile(cell.replace('for_="2m"', 'for_="40s"'), str(NOTEBOOK), "exec"), names)
+        exec(compile(cell.replace('for_="2m"', 'for_="45s"'), str(NOTEBOOK), "exec"), names)
     answer, charts, tables = names["answer"], names["charts"], names["tables"]
     assert answer._repr_markdown_().startswith("## How much load does it carry?\n\n")
     assert answer.findings[0]["answer"].split(";")[0] in answer._repr_markdown_().replace("\\", "")

@@ -90,6 +90,7 @@ def compare_finding(
     found = compare_trials(sound.of, primary, margin, paired=paired, closed=not plan["open"]) if counted else []
     failures = failure_changes([*counted, *sound.silent])
     works = request_changes(counted)
+    other_work = request_words(works)  # that B is slower stands by itself; any other verdict means little without
     verdict = _verdict([one for one in found if one.primary])
     answered = any(one.effect is not None for one in found if one.primary)
     pairs = PairTime.of(trials, len(plan["levels"])) if paired else None
@@ -112,9 +113,10 @@ def compare_finding(
         " ".join(
             [
                 *([SAME] if analysis.get("same") else []),
-                *request_words(works),
+                *([] if verdict == "slower" else other_work),
                 *_failure_words(failures),
                 _answer(found, verdict, labels, margin),
+                *(other_work if verdict == "slower" else []),
             ]
         ),
         own,

@@ -55,7 +55,7 @@ def _compared(finding: Found) -> Iterable[Row]:
         yield f"failed requests at {one['load']}", key, badge, shares
     for one in finding.get("request_changes") or ():
         words = f"A {number(one['a'], 2)}, B {number(one['b'], 2)} in an iteration."
-        yield f"requests at {one['load']}", "bad", "✗ not the same work", words
+        yield f"requests at {one['load']}", "undecided", "not the same work", words
     for one in finding.get("comparisons") or ():
         if one["primary"]:
             name = one.get("operation") or one.get("request")

@@ -548,7 +548,7 @@ def test_one_request_alone_or_few_of_each_say_nothing_that_the_whole_does_not(
     assert finding["requests"] == [] and not any("request" in text for text in finding["sentences"])
 
 
-def test_scripts_that_do_not_make_the_same_requests_say_so_first() -> None:
+def test_scripts_that_do_not_make_the_same_requests_say_so_before_any_verdict_but_slower() -> None:
     """Seen: "Undecided" where B made twice the requests of A, which only a note told."""
     trials = trials_of(scattered(1.0))
     for one in trials:
@@ -556,8 +556,13 @@ def test_scripts_that_do_not_make_the_same_requests_say_so_first() -> None:
     found = checked(compare_finding(COMPARE, trials, run_path="runs/x"))
     words = "A and B do not make the same requests: A 1, B 2 requests in an iteration at 10 users."
     assert found["answer"].startswith(words)
+    slower = trials_of(scattered(1.5))
+    for one in slower:
+        one["requests"] = (2 if one["variant"] == "b" else 1) * one["done"]
+    answer = compare_finding(COMPARE, slower, run_path="runs/x")["answer"]
+    assert answer.startswith("Yes: B") and words in answer, "more work that takes longer"
     assert found["request_changes"] == [{"load": "10 users", "a": 1.0, "b": 2.0}]
-    [row] = [row for row in view(found).decided if row.badge == "✗ not the same work"]
+    [row] = [row for row in view(found).decided if row.badge == "not the same work"]
     assert row.words == "A 1, B 2 in an iteration."
     assert not compared(scattered(1.0))["request_changes"]
     for place, one in enumerate(trials):  # what is under way at the ends of a trial
