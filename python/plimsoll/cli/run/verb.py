@@ -122,9 +122,10 @@ def _run_script(flags: Mapping[str, Any], told: Settings) -> int:
             if engine.starts_paused and not _resumed(control):
                 writer.finish("interrupted")
                 return EXIT_STOPPED if control.stopped else EXIT_INTERRUPTED
-            engine.begin()  # no load that could not be kept
             try:
+                # All imports come before the load: a Ctrl-C is one of the load from its first moment on.
                 with _shown(quiet) as show:
+                    engine.begin()  # no load that could not be kept
                     _follow(control, tally, watch, show)
                 ended = settled_end(engine.result(), tally, flags["strict"])
                 watch.end(writer)
