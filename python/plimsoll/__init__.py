@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         write_report,
     )
     from plimsoll.verbs.studies import StudiesAnswer, StudyAnswer, StudyChoices, run_studies, run_study
+    from plimsoll.verbs.trend import trend
     from plimsoll.verbs.trials import compare, decompose, sweep
 
 __all__ = [
@@ -73,6 +74,7 @@ __all__ = [
     "stored_runs",
     "sweep",
     "tag_run",
+    "trend",
     "verify",
     "write_report",
 ]
@@ -102,6 +104,7 @@ _HOMES = {
         "write_report",
     ),
     "verbs.studies": ("StudiesAnswer", "StudyAnswer", "StudyChoices", "run_studies", "run_study"),
+    "verbs.trend": ("trend",),
     "verbs.trials": ("compare", "decompose", "sweep"),
 }
 

@@ -14,16 +14,17 @@ from plimsoll.cli.flags.quantities import duration
 from plimsoll.cli.flags.shared import Details, Runs
 from plimsoll.plain_text import plain
 from plimsoll.study.bounds import MOST_AGE_S
-from plimsoll.words import joined, size_words, time_words
+from plimsoll.words import change_words, joined, level_words, ms_words, number, size_words, time_words
 
 if TYPE_CHECKING:
     from plimsoll.runs.kept.catalogue import StoredRun
+    from plimsoll.verbs.trend import Point
 
 ANSWER_WIDTH = 60
 MUCH_BYTES = 1_000_000  # a tenth of what an hour of load takes
 app = typer.Typer(
     name="runs",
-    help="List, show, search, tag, delete, prune, export and import runs.",
+    help="List, show, search, follow, tag, delete, prune, export and import runs.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
@@ -302,6 +303,56 @@ def _no_answer(run: StoredRun, is_plain: bool) -> str:
     if next(iter(reader.snapshots(metrics=())), None) is None:
         return "Nothing was measured: it ended before it put any load on. Run it again."
     return ""
+
+
+@app.command()
+def trend(
+    about: Annotated[
+        str | None, typer.Argument(help="a script, study or target, or the end of its name (default: the newest run's)")
+    ] = None,
+    runs: Runs = Path("runs"),
+    as_json: AsJson = False,
+) -> None:
+    """How capacity and the CPU of an operation went over the runs of a script, oldest first, and what differed."""
+    from plimsoll.report.text import row_lines
+    from plimsoll.runs.directory import json_text
+    from plimsoll.verbs.trend import trend as points_of
+
+    points = points_of(about, runs)
+    if as_json:
+        print(json_text([one.to_json() for one in points], indent=2))
+        return
+    head = [
+        "when",
+        "carries",
+        "not carried from",
+        "change",
+        "CPU of an operation",
+        "change",
+        "other than before",
+        "run",
+    ]
+    rows = [[plain(cell) for cell in _trend_row(*pair)] for pair in zip([None, *points], points, strict=False)]
+    print(plain(f"{points[-1].run.about}: {len(points)} run{'s' if len(points) > 1 else ''} of capacity"))
+    print("\n".join(row_lines([head, *rows])))
+
+
+def _trend_row(before: Point | None, point: Point) -> list[str]:
+    changes = (point.change(before), point.change_of_cpu(before))
+    changed, changed_cpu = ("" if one is None else f"{change_words(100 * one, 2)}%" for one in changes)
+    carries = "?" if point.good is None else level_words(point.good, point.unit)
+    if point.per_s is not None and point.good is not None:
+        carries += f" ({number(point.per_s)}/s)"
+    return [
+        _when(point.run),
+        f"{carries}{'' if point.valid else ' (not valid)'}",
+        "?" if point.bad is None else level_words(point.bad, point.unit),
+        changed,
+        "?" if point.cpu_ms is None else ms_words(point.cpu_ms),
+        changed_cpu,
+        joined(point.differs),
+        point.run.path.name.rpartition("-")[2],
+    ]
 
 
 def _print(found: list[StoredRun], root: Path, as_json: bool) -> None:
