@@ -341,6 +341,7 @@ def _trend_row(before: Point | None, point: Point) -> list[str]:
     changes = (point.change(before), point.change_of_cpu(before))
     changed, changed_cpu = ("" if one is None else f"{change_words(100 * one, 2)}%" for one in changes)
     carries = "?" if point.good is None else level_words(point.good, point.unit)
+    carries = f"at least {carries}" if point.good is not None and point.bad is None else carries
     if point.per_s is not None and point.good is not None:
         carries += f" ({number(point.per_s)}/s)"
     return [

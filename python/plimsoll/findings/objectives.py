@@ -172,7 +172,7 @@ def _at_reference(
     held: Mapping[str, Any] | None,
 ) -> str:
     """What was seen there; else, as more load is never faster, met above means met and failed below means failed; but
-    not where it was held and what was seen, too little to decide, meets it: then the lower level was disturbed."""
+    not where it was held and what was seen, too little to decide, says otherwise: then one of the two was disturbed."""
     if held is not None and held["verdict"] != "undecided":
         return str(held["verdict"])
     if reference is None:
@@ -186,7 +186,13 @@ def _at_reference(
     if failed_from is not None and failed_from <= reference:
         within = held is not None and held["value"] is not None and limit.is_met_by(held["value"])
         return "undecided" if within else "failed"
-    return "met" if met_up_to is not None and met_up_to >= reference else "undecided"
+    is_met = met_up_to is not None and met_up_to >= reference and not (held is not None and _misses(limit, held))
+    return "met" if is_met else "undecided"
+
+
+def _misses(limit: Limit, seen: Mapping[str, Any]) -> bool:
+    """Whether what was seen at a level, too little to decide, is beyond the limit."""
+    return seen["verdict"] == "undecided" and seen["value"] is not None and not limit.is_met_by(seen["value"])
 
 
 def _at_level(limit: Limit, level: float, samples: Samples, judged: Judged) -> dict[str, Any]:
@@ -223,7 +229,8 @@ def _words(limit: Limit, entry: Mapping[str, Any], held: Mapping[str, Any] | Non
     highest = max((item["level"] for item in entry["verdicts"]), default=None)
     if met is not None:
         every = "met at all levels that were tried, " if met == highest and len(entry["verdicts"]) > 1 else "met "
-        parts.append(f"{every}up to {level_words(met, unit)}")
+        doubted = any(_misses(limit, item) for item in entry["verdicts"] if item["level"] < met)
+        parts.append(f"met at {level_words(met, unit)}" if doubted else f"{every}up to {level_words(met, unit)}")
     if failed is not None:
         parts.append(f"failed from {level_words(failed, unit)}")
     if met is None and failed is None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from plimsoll.errors import InputError
 from plimsoll.report import wording
 from plimsoll.report.finding_view import ObjectiveLine, objective_verdict
 from plimsoll.report.run_evidence import RunEvidence
 from plimsoll.report.steps import Step
 from plimsoll.report.tally import Tally
 from plimsoll.report.wording import is_number, section
+from plimsoll.study.objectives import parse_objective
 from plimsoll.words import amount_words
 
 # Below this many samples above a quantile its estimate is marked: 20 ÷ (1 − q) are needed
@@ -126,7 +128,7 @@ def objective_rows(objective: ObjectiveLine) -> list[dict[str, Any]]:
 
 def _objective_row(objective: ObjectiveLine, item: Mapping[str, Any]) -> dict[str, Any]:
     seen, verdict = str(item.get("verdict") or "unknown"), objective_verdict(objective, item.get("level"))
-    by_higher = seen == "undecided" and verdict == "met"
+    by_higher = seen == "undecided" and verdict == "met" and not _misses(objective, item.get("value"))
     return {
         "level": wording.number(item.get("level")),
         "value": _objective_value(item, objective.objective),
@@ -134,6 +136,14 @@ def _objective_row(objective: ObjectiveLine, item: Mapping[str, Any]) -> dict[st
         "key": verdict if by_higher else seen,
         "verdict": f"{wording.verdict(verdict)}, as a higher level meets it" if by_higher else wording.verdict(seen),
     }
+
+
+def _misses(objective: ObjectiveLine, value: Any) -> bool:
+    """Whether a value is beyond the limit, as far as both can be read: a run may be somebody else's."""
+    try:
+        return is_number(value) and not parse_objective(objective.objective).is_met_by(value)
+    except InputError:
+        return False
 
 
 def _objective_value(item: Mapping[str, Any], objective: str) -> str:

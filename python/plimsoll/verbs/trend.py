@@ -44,8 +44,11 @@ class Point:
     differs: tuple[str, ...]
 
     def change(self, before: Point | None) -> float | None:
-        """Of the operations per second, as a share; None where another machine, script or load made it."""
+        """Of the operations per second, as a share; None where another machine, script or load made it, and where
+        either is only "at least"."""
         if before is None or {MACHINE, SCRIPT, LOAD} & set(self.differs) or not (self.valid and before.valid):
+            return None
+        if self.bad is None or before.bad is None:
             return None
         return _share(self.per_s, before.per_s)
 

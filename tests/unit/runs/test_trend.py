@@ -18,7 +18,13 @@ MACHINE_A = {"cores": 2, "usable_cores": 2.0, "cpu_model": "A", "memory_bytes": 
 
 
 def write(
-    root: Path, day: int, per_s: float | None, cpu_s: float | None = 0.5, valid: bool = True, **manifest: Any
+    root: Path,
+    day: int,
+    per_s: float | None,
+    cpu_s: float | None = 0.5,
+    valid: bool = True,
+    bad: bool = True,
+    **manifest: Any,
 ) -> Path:
     path = root / f"202611{day:02d}-100000-capacity-{day:04x}"
     path.mkdir(parents=True)
@@ -27,7 +33,12 @@ def write(
         "plimsoll": "1", "machine": MACHINE_A, "script": {"path": "shop.js", "sha256": "a"}, "options": {}, **manifest,
     }  # fmt: skip
     (path / "manifest.json").write_text(json.dumps(about))
-    capacity = {"good": per_s and per_s / 20, "bad": None, "unit": "multiple", "rate_per_s": per_s}
+    capacity = {
+        "good": per_s and per_s / 20,
+        "bad": bad and per_s and per_s / 18,
+        "unit": "multiple",
+        "rate_per_s": per_s,
+    }
     sizes = [{"per_s": per_s, "hosts": [{"cpu": {"used": cpu_s}}]}] if per_s else []
     findings = [{"question": "?", "answer": "It.", "valid": valid, "capacity": capacity}, {"sizing": {"sizes": sizes}}]
     (path / "findings.json").write_text(json.dumps(findings))
@@ -72,6 +83,16 @@ def test_damaged_runs_and_those_without_an_answer_leave_gaps(tmp_path: Path) -> 
     said = CliRunner().invoke(app, ["trend", "--runs", str(tmp_path)])
     assert said.exit_code == 0 and said.output.startswith("shop.js: 3 runs of capacity\n")
     assert "5 times the declared load (100/s)" in said.output
+
+
+def test_of_a_capacity_that_is_only_at_least_no_change_is_known(tmp_path: Path) -> None:
+    """Seen: "300 users", then "2,279 users +660%", where the first was only "at least 300"."""
+    write(tmp_path, 1, 100.0, bad=False)
+    write(tmp_path, 2, 200.0)
+    points = plimsoll.trend("shop.js", tmp_path)
+    assert points[1].change(points[0]) is None and points[1].change_of_cpu(points[0]) is not None
+    said = CliRunner().invoke(app, ["trend", "--runs", str(tmp_path)])
+    assert "at least 5 times the declared load" in said.output and "%" in said.output
 
 
 def test_an_unknown_or_ambiguous_name_says_which_there_are(tmp_path: Path) -> None:
