@@ -24,7 +24,8 @@ _CHECKER = re.compile(
 )
 _BOT = re.compile(
     r"([\w.-]*(?:bots?\b|crawl(?:er)?|spider|slurp|archiver|scrapy|facebookexternalhit|headlesschrome|"
-    r"mediapartners|bingpreview|zgrab|masscan|nuclei|nmap|censys|expanse|sqlmap|nikto)[\w.-]*)",
+    r"mediapartners|bingpreview|zgrab|masscan|nuclei|nmap|censys|expanse|sqlmap|nikto|"
+    r"plimsoll|\bk6\b|apachebench|vegeta|siege|gatling)[\w.-]*)",  # tests of load are no users
     re.IGNORECASE,
 )
 
@@ -46,6 +47,6 @@ def _is_checker(agent: str) -> bool:
 
 @lru_cache(maxsize=8192)
 def bot_of(agent: str) -> str | None:
-    """The name that a crawler or scanner gives itself; None for others."""
+    """The name that a crawler, scanner or load generator gives itself; None for others."""
     found = _BOT.search(agent)
     return found[1][:40] if found else None

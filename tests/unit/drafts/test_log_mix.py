@@ -79,6 +79,13 @@ def test_what_no_load_needs_is_named_with_its_count() -> None:
     }
 
 
+@pytest.mark.parametrize("agent", ["plimsoll/0.1.0", "plimsoll new", "Grafana k6/1.2", "ApacheBench/2.3", "Vegeta"])
+def test_tests_of_load_are_no_users(agent: str) -> None:
+    """Seen: the draft counted the requests of `plimsoll new` itself, and those of earlier runs, as sessions."""
+    draft = _draft(*_use(), _request("/issues/1", agent=agent))
+    assert [(one.kind, one.requests) for one in draft.left_out if one.kind == "bot"] == [("bot", 1)]
+
+
 def test_what_is_rare_may_be_left_out_unless_it_takes_time_or_many_use_it() -> None:
     others = [_request("/rare", 50.0, address="2.2.2.2"), _request("/dear", 60.0, duration_ms=900.0)]
     crowd = [_request("/issues/1", float(at), address=f"3.3.3.{at}", duration_ms=1.0) for at in range(100)]
