@@ -15,7 +15,8 @@ from plimsoll.findings.evidence import EVENTS, SERIES, Evidence, as_data
 from plimsoll.findings.validity.flow import flow_of_run, with_flow
 from plimsoll.findings.validity.generator import health_of_load, not_alone
 from plimsoll.findings.validity.validity import conclusions
-from plimsoll.runs.readings.failures import Failures
+from plimsoll.runs.readings.failures import METRIC as FAILED
+from plimsoll.runs.readings.failures import Failures, nothing_measured_words
 from plimsoll.stats.growth.cliff import LEAST_RISE, Cliff, cliff
 from plimsoll.stats.growth.drift import dependence
 from plimsoll.stats.growth.growth_family import Growth, growth_of, predict
@@ -103,21 +104,25 @@ def grow_findings(
     )
     generator = with_flow(generator, flow_of_run(run), [_loading(run)], "vus", is_open=False)
     reasons = [*generator["reasons"], *_doubts_before(run)]
+    silent = _asked_nothing(run, facts)
     main: dict[str, Any] = {
         **common,
         "question": QUESTION,
         "answer": (f"{not_alone(generator)} " if reasons and facts["status"] != "failed" else "")
-        + _answer(facts, ahead, windows),
-        "valid": facts["status"] != "failed" and facts["loaded"] > 0 and not reasons,
+        + " ".join([*silent, _answer(facts, ahead, windows)]),
+        "valid": facts["status"] != "failed" and facts["loaded"] > 0 and not (reasons or silent),
         "facts": _main_facts(facts, windows),
         "load": {key: facts[key] for key in ("items", "loaded", "failed", "loading_s", "volume_start", "volume_end")},
         "forecast": _forecast_json(ahead),
         "failed_share": failed_share,
         "generator": generator,
         "validity": conclusions(generator, ["mean_time"])["validity"],
-        "invalid_because": reasons,
+        "invalid_because": [*silent, *reasons],
         "notes": [*_beyond_note(facts), *_volume_note(facts), *_apart_words(generator), *notes],
-        "next": [*_remedies(generator, reasons), *_next(facts, too_many, run_path)],
+        "next": [
+            *_remedies(generator, reasons),
+            *(["Check that the script makes HTTP requests."] if silent else _next(facts, too_many, run_path)),
+        ],
     }
     if too_many:
         main["notes"].insert(
@@ -130,6 +135,13 @@ def grow_findings(
         main["objectives"] = [_failure_objective(facts, failed_share)]
     ageing = {**common, "question": AGEING, "valid": main["valid"], **_ageing(stretch)}
     return [main, ageing, {**common, "question": CLIFF, "valid": main["valid"], **_cliff(step, volume, slower)}]
+
+
+def _asked_nothing(run: RunReader, facts: Mapping[str, Any]) -> list[str]:
+    """That no request was made for what counts as loaded."""
+    if facts["loaded"] <= facts["loaded_before"] or any(one.total for _, one in run.series(FAILED)):
+        return []
+    return nothing_measured_words(0, 0)
 
 
 def _evidence(

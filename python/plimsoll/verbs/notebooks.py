@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from plimsoll.errors import InputError
+from plimsoll.runs.reader import RunReader
 from plimsoll.verbs.stored import RUNS, named_run
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def frames(run: str | Path, *, root: str | Path = RUNS) -> dict[str, pyarrow.Tab
     from plimsoll.runs.directory import has_tables
     from plimsoll.runs.format.tables import read_table, write_tables  # pyarrow takes 0.2 s to import
 
-    path = named_run(run, root)
+    path = RunReader(named_run(run, root)).path  # nothing is written into what is no run
     if not has_tables(path):
         write_tables(path)
     return {name: read_table(path / f"{name}.parquet") for name in _TABLES}

@@ -126,14 +126,14 @@ def write_report(run: str | Path, to: str | Path | None = None, *, root: str | P
 
 
 def tag_run(run: str | Path, tags: Iterable[str]) -> tuple[str, ...]:
-    """Make these the tags of a run, in place of those that it has; as they are kept. InputError if it is none, or for
-    tags that are too many or too long."""
-    return labels.set_tags(catalogue.stored_run(Path(run)).path, tags)
+    """Make these the tags of a run, in place of those that it has; as they are kept. A text is one tag. InputError if
+    it is no run, or for tags that are too many, too long or no text."""
+    return labels.set_tags(find_run(run).path, [tags] if isinstance(tags, str) else tags)
 
 
 def note_run(run: str | Path, text: str) -> None:
     """Add a note to a run, which may go on. InputError if it is none, or for a note that is empty or too long."""
-    found = catalogue.stored_run(Path(run))
+    found = find_run(run)
     labels.add_note(found.path, text, is_running=found.status == "running")
 
 

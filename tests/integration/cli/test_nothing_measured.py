@@ -62,3 +62,20 @@ def test_a_request_that_no_address_takes_is_a_failed_one_and_no_time(
     assert re.search(r"http_reqs\.+: 0 ", done.stdout) and "http_req_duration" not in done.stdout, done.stdout
     [place] = [line for line in done.stderr.splitlines() if "was not sent" in line]
     assert 'invalid URL escape "%zz"' in place and "script.js:4" in done.stderr
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    ("verb", "flags"),
+    [
+        ("grow", ("--items", 200, "--exec", "default", "--for", "8s")),
+        ("sweep", ("--over", "X=1,2", "--repeats", 1, "--trial", "2s", "--warm-up", "1s")),
+    ],
+)
+def test_items_and_combinations_of_a_script_that_asks_nothing_are_no_answer(
+    cli: Cli, verb: str, flags: tuple[object, ...]
+) -> None:
+    """Seen: "238,465 items were loaded in 0.059 s" and "It answered everywhere that was tried", with 0."""
+    cli.write(script_js=LOAD % "const x = __ENV.X;")
+    done = cli(verb, "-q", *flags, "script.js")
+    assert done.returncode == 3 and "INVALID: The script made no request." in done.stdout, done.stdout

@@ -50,3 +50,11 @@ def test_what_is_no_run_and_what_is_not_installed_are_said(
     monkeypatch.setitem(sys.modules, "altair", None)
     with pytest.raises(InputError, match=r"plimsoll-line\[notebook\]"):
         plimsoll.charts(run)
+
+
+def test_nothing_is_written_into_a_folder_that_is_no_run(tmp_path: Path) -> None:
+    """Seen: three Parquet files in the current folder, after frames("")."""
+    for name in (tmp_path, tmp_path / "nothing"):
+        with pytest.raises(RunDirectoryError):
+            plimsoll.frames(name)
+    assert not list(tmp_path.iterdir())

@@ -18,6 +18,7 @@ from plimsoll.findings.trials.trials import (
     tells_of_work,
     trials_finding,
 )
+from plimsoll.runs.readings.failures import nothing_measured_words
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.stats.growth.power_law import PowerLaw, power_law
 from plimsoll.words import exponent_words, joined, ms_words, number, share_words, size_words, times_words
@@ -57,7 +58,9 @@ def sweep_finding(
     dependencies = [found for name in over for metric in METRICS for found in _dependencies(cells, over, name, metric)]
     by_request = request_dependencies(cells, over)
     stops = _stops(cells, over)
-    answering = any(cell["state"] in ("answers", "fails") for cell in cells)
+    asked = any(trial["requests"] for trial in trials)
+    silent = _SILENT if asked or not trials else nothing_measured_words(0, 0)[0]
+    answering = any(cell["state"] in ("answers", "fails") for cell in cells) and (asked or not trials)
     answered = bool(dependencies or stops) and bool(sound.of("counts")) and answering
     labels = {variant["name"]: variant["label"] for variant in plan["variants"]}
     own = {
@@ -77,12 +80,12 @@ def sweep_finding(
         QUESTION.format(names=joined(list(over))),
         _answer(dependencies, stops, answered, over, each_words(cells))
         if answering
-        else f"{_SILENT} {_first_words(stops)}".strip(),
+        else f"{silent} {_first_words(stops)}".strip(),
         own,
         sound,
         status=status,
         valid=answered,
-        invalid_because=sound.words(labels.get) or [_TOO_FEW if answering else _SILENT],
+        invalid_because=sound.words(labels.get) or [_TOO_FEW if answering else silent],
         notes=[*_notes(cells, plan), *(sound.words(labels.get) if answered else []), *notes],
         next_steps=[*first_steps(sound, status, run_path, plan), *_next_steps(stops, dependencies, by_request or [])],
         run_path=run_path,

@@ -44,6 +44,9 @@ def tags_of(run_dir: Path) -> tuple[str, ...]:
 def set_tags(run_dir: Path, tags: Iterable[str]) -> tuple[str, ...]:
     """Make these the tags of a run, each once. InputError for too many or too long ones, RunDirectoryError if they
     cannot be written."""
+    tags = list(tags)
+    if not all(isinstance(one, str) for one in tags):
+        raise InputError("a tag is no text", 'Write tags as texts, for example ["baseline"].')
     wanted = tuple(dict.fromkeys(" ".join(plain(one).split()) for one in tags if one.strip()))
     if len(wanted) > MOST_TAGS:
         raise InputError(f"{len(wanted)} tags: a run has at most {MOST_TAGS}", "Leave some out.")
@@ -79,6 +82,8 @@ def when_words(note: Mapping[str, Any]) -> str:
 def add_note(run_dir: Path, text: str, *, is_running: bool, now_unix: float | None = None) -> dict[str, Any]:
     """Add a note to a run, with the second of the load where that goes on. InputError for one that is empty or too
     long, RunDirectoryError if it cannot be written."""
+    if not isinstance(text, str):
+        raise InputError("the note is no text", "Write it as a text.")
     said = " ".join(plain(" ".join(text.split())).split())
     if not said or len(said) > LONGEST_NOTE:
         what = "the note is empty" if not said else f"the note has {count_words(len(said))} characters"
