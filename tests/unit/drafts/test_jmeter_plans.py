@@ -213,6 +213,20 @@ def test_a_file_of_rows_that_is_not_there_is_said(tmp_path: Path) -> None:
     assert "rows('../gone.csv', '\\t', [\"id\"], false, false)" in script
 
 
+def test_a_file_of_rows_from_elsewhere_is_said_as_its_content_goes_to_the_target(tmp_path: Path) -> None:
+    """Seen: a stranger's plan read `../../../../etc/passwd`, and the run sent its rows in paths without a word."""
+    (tmp_path / "private.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "plan").mkdir()
+    (tmp_path / "plan" / "own.csv").write_text("a,b\n1,2\n")
+    parts = [
+        element("CSVDataSet", filename=name, variableNames="id", delimiter=",", shareMode="shareMode.all")
+        for name in ("../private.csv", "own.csv")
+    ]
+    draft, _ = draft_of(tmp_path / "plan", HOST, threads("a", "".join(parts) + sampler("GET", "/${id}")))
+    said = [note for note in draft.notes if "which is not beside the plan" in note]
+    assert len(said) == 1 and str(tmp_path / "private.csv") in said[0]
+
+
 def test_names_of_others_end_no_comment_and_no_text(tmp_path: Path) -> None:
     name = "*/ `${evil()}` ' </script>\n"
     _, script = draft_of(tmp_path, HOST, threads(name, sampler("GET", "/`${x}'", name=name)))

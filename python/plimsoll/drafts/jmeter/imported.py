@@ -40,6 +40,7 @@ class _Importing:
     folder: Path
     texts: Texts = field(default_factory=Texts)
     missing: list[str] = field(default_factory=list)
+    elsewhere: list[str] = field(default_factory=list)  # files of rows that are not beside the plan
     settled: dict[str, str] = field(default_factory=dict)
 
     def draft(self) -> Draft:
@@ -110,6 +111,8 @@ class _Importing:
             file = file if file.is_absolute() else self.path.parent / file
             if not file.is_file():
                 self.missing.append(name)
+            elif not file.resolve().is_relative_to(self.path.parent.resolve()):
+                self.elsewhere.append(str(file.resolve()))
             names = [part.strip() for part in one.text("variableNames").split(",") if part.strip()]
             delimiter = self.texts.always(one.text("delimiter")) or ","
             found[id(one)] = DataSet(
@@ -199,6 +202,11 @@ class _Importing:
     def _notes(self, groups: list[ThreadGroup], walk: Walk, origin: str) -> Iterator[str]:
         for file in dict.fromkeys(self.missing):
             yield f"The file {plain(file)} is not there, which the script reads: put it there, or change the script."
+        for file in dict.fromkeys(self.elsewhere):
+            yield (
+                f"The script reads {plain(file)}, which is not beside the plan, and sends what is in it to the target: "
+                "look whether it may."
+            )
         for note, count in walk.notes.items():
             yield f"{note[0].upper()}{note[1:]} ({count})."
         if any(one.ramp_s >= 2 and one.loops is not None for one in groups):
