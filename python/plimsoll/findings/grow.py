@@ -15,8 +15,8 @@ from plimsoll.findings.evidence import EVENTS, SERIES, Evidence, as_data
 from plimsoll.findings.validity.flow import flow_of_run, with_flow
 from plimsoll.findings.validity.generator import health_of_load, not_alone
 from plimsoll.findings.validity.validity import conclusions
+from plimsoll.runs.readings.failures import MAKE_REQUESTS, Failures, nothing_measured_words
 from plimsoll.runs.readings.failures import METRIC as FAILED
-from plimsoll.runs.readings.failures import Failures, nothing_measured_words
 from plimsoll.stats.growth.cliff import LEAST_RISE, Cliff, cliff
 from plimsoll.stats.growth.drift import dependence
 from plimsoll.stats.growth.growth_family import Growth, growth_of, predict
@@ -121,7 +121,7 @@ def grow_findings(
         "notes": [*_beyond_note(facts), *_volume_note(facts), *_apart_words(generator), *notes],
         "next": [
             *_remedies(generator, reasons),
-            *(["Check that the script makes HTTP requests."] if silent else _next(facts, too_many, run_path)),
+            *([MAKE_REQUESTS] if silent else _next(facts, too_many, run_path)),
         ],
     }
     if too_many:

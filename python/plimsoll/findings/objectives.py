@@ -21,7 +21,7 @@ from typing import Any
 from plimsoll.findings.capacity.sustainable import bounds_of_verdicts
 from plimsoll.findings.exit_codes import without_data
 from plimsoll.findings.resources import Step
-from plimsoll.runs.readings.failures import requests_words
+from plimsoll.runs.readings.failures import MAKE_REQUESTS, requests_words
 from plimsoll.runs.readings.objective_samples import Samples, Wanted, Watch, needed_samples
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.stats.estimates.objective_test import Judged
@@ -304,7 +304,7 @@ def no_data_words(objective: Wanted, names: Iterable[str], unanswered: bool = Fa
     if unanswered:
         return f"No data: {NO_ANSWER}. See why the target does not answer."
     if objective.operation is None and objective.request is None:
-        return "No data: no request was seen. Check that the script makes HTTP requests."
+        return f"No data: no request was seen. {MAKE_REQUESTS}"
     near = difflib.get_close_matches(objective.subject, sorted(set(names)), n=1)
     step = f"Did you mean {near[0]!r}?" if near else "Check its name and the workload."
     return f"No data: no request of {objective.subject!r} was seen. {step}"

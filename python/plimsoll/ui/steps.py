@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from plimsoll.experiments.steps.record import PHASE_OF
 from plimsoll.live.judged import judged
 from plimsoll.live.state import HELD, PHASES, Row
 from plimsoll.report.wording import LEVEL_UNITS, is_number
@@ -13,16 +14,7 @@ from plimsoll.stats.throughput.bracket import relevant_bounds
 from plimsoll.words import ms_words, number
 
 Event = Mapping[str, Any]
-_PHASE_OF = {
-    "probe": "range",
-    "hold": "bracket",
-    "confirm": "confirm",
-    "expected": "expected",
-    "baseline": "baseline",
-    "rest": "drain",
-    "overload": "recovery",
-    "recovery": "recovery",
-}
+_PHASE_OF: Mapping[str, str] = {str(kind): phase for kind, phase in PHASE_OF.items()}  # by what a file says
 _JUDGED = ("hold", "confirm")
 _CHARTED = ("probe", "hold", "confirm", "expected")
 _STARTED, _ENDED, _AMENDED = ("_started", "_ended", "_amended")

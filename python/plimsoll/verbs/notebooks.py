@@ -45,8 +45,8 @@ def charts(run: str | Path, *, root: str | Path = RUNS) -> dict[str, altair.TopL
 
     chart_of = _altair().Chart.from_dict
     page = build(read_run(named_run(run, root)))
-    shown = ({**one.specification, "title": one.title, "width": _WIDTH_PX} for one in page.charts)
-    return {one.key: chart_of(specification) for one, specification in zip(page.charts, shown, strict=True)}
+    look = {"width": _WIDTH_PX}
+    return {one.key: chart_of({**one.specification, "title": one.title, **look}) for one in page.charts}
 
 
 def _altair() -> Any:

@@ -176,11 +176,9 @@ def foreign_work(seconds: Sequence[Second], idle_s: float) -> ForeignWork:
 def _of_the_time_before(values: Array) -> Array:
     """Each value stands for the seconds without one before it too, shape (n,): a dear probe says it of all since it
     looked last."""
-    found = values.copy()
-    for place in range(found.size - 2, -1, -1):
-        if math.isnan(found[place]):
-            found[place] = found[place + 1]
-    return found
+    known = np.where(np.isnan(values), values.size, np.arange(values.size))
+    following = np.minimum.accumulate(known[::-1])[::-1]
+    return np.append(values, math.nan)[following]
 
 
 def _excess(others: Array, done: Array, host: Array) -> Array:

@@ -130,12 +130,15 @@ class Measurement:
                 self.iterations.add_series(series)
                 iterations_ms, iterations = iterations_ms + series.sum, iterations + series.count
             elif series.metric == "http_req_failed":
-                self.failures.add(series)
-                self.failed += int(series.passes or 0)
-                self.requests += int(series.total or 0)
-                self.unanswered += int(series.total or 0) if is_unanswered(series) else 0
+                self._add_outcomes(series)
         self.mean_ms.append(total_ms / count if count else math.nan)
         self.iteration_mean_ms.append(iterations_ms / iterations if iterations else math.nan)
+
+    def _add_outcomes(self, series: Series) -> None:
+        self.failures.add(series)
+        self.failed += int(series.passes or 0)
+        self.requests += int(series.total or 0)
+        self.unanswered += int(series.total or 0) if is_unanswered(series) else 0
 
     def amend(self, rows: Iterable[Series]) -> None:
         """Add what ended after the step and arrived in it."""
@@ -149,10 +152,7 @@ class Measurement:
             if series.metric == "iteration_duration":
                 self.iterations.add_series(series)
             elif series.metric == "http_req_failed":
-                self.failures.add(series)
-                self.failed += int(series.passes or 0)
-                self.requests += int(series.total or 0)
-                self.unanswered += int(series.total or 0) if is_unanswered(series) else 0
+                self._add_outcomes(series)
 
     def amend_arrivals(self, ended: Earlier) -> None:
         """Add own arrivals that were cut off, by us or by an exception of the script: requests without an answer."""

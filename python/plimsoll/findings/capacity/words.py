@@ -22,7 +22,7 @@ from plimsoll.findings.limits.next_steps import steps_of
 from plimsoll.findings.resources import saw_target
 from plimsoll.findings.validity.foreign_work import OF_WHAT_WAS_LEFT
 from plimsoll.runs.interrupted import INTERRUPTED
-from plimsoll.runs.readings.failures import Failures
+from plimsoll.runs.readings.failures import MAKE_REQUESTS, Failures
 from plimsoll.words import amount_words, level_words, number, share_words, time_words
 
 KEPT_UP = 0.9
@@ -301,7 +301,7 @@ def next_steps(result: Mapping[str, Any], finding: Mapping[str, Any]) -> list[st
     if result["status"] == "failed":
         answering = [step for step in result["steps"] if step["samples"] and step.get("error_share", 0.0) <= 0.5]
         if answering and not any(step["requests_per_s"] for step in answering):
-            return ["Check that the script makes HTTP requests."]
+            return [MAKE_REQUESTS]
         if answering:
             return ["See in the target's log of that time why it stopped answering, start it again and repeat the run."]
         causes = Counter(result["steps"][-1].get("error_causes") or {}) if result["steps"] else Counter()

@@ -15,6 +15,7 @@ NO_ANSWER = "0"  # of the tag status
 REFUSED = "connection refused"
 BROKE = "an exception of the script"  # no request of that iteration had failed
 INVALID_URL = "the URL is not valid"
+MAKE_REQUESTS = "Check that the script makes HTTP requests."  # the next step where none was seen
 _CODES = {
     "1000": "the connection broke",
     "1020": INVALID_URL,
