@@ -103,26 +103,24 @@ def grow_findings(
         run, _loading(run), rests_on="mean_time", same_host=same_host, kept_apart=kept_apart, unit="vus"
     )
     generator = with_flow(generator, flow_of_run(run), [_loading(run)], "vus", is_open=False)
-    reasons = [*generator["reasons"], *_doubts_before(run)]
     silent = _asked_nothing(run, facts)
+    # Where nothing was asked of the target, no generator can have spoiled what was measured of it.
+    reasons = [] if silent else [*generator["reasons"], *_doubts_before(run)]
     main: dict[str, Any] = {
         **common,
         "question": QUESTION,
         "answer": (f"{not_alone(generator)} " if reasons and facts["status"] != "failed" else "")
-        + " ".join([*silent, _answer(facts, ahead, windows)]),
+        + (" ".join(silent) or _answer(facts, ahead, windows)),
         "valid": facts["status"] != "failed" and facts["loaded"] > 0 and not (reasons or silent),
         "facts": _main_facts(facts, windows),
         "load": {key: facts[key] for key in ("items", "loaded", "failed", "loading_s", "volume_start", "volume_end")},
         "forecast": _forecast_json(ahead),
         "failed_share": failed_share,
         "generator": generator,
-        "validity": conclusions(generator, ["mean_time"])["validity"],
+        "validity": [] if silent else conclusions(generator, ["mean_time"])["validity"],
         "invalid_because": [*silent, *reasons],
         "notes": [*_beyond_note(facts), *_volume_note(facts), *_apart_words(generator), *notes],
-        "next": [
-            *_remedies(generator, reasons),
-            *([MAKE_REQUESTS] if silent else _next(facts, too_many, run_path)),
-        ],
+        "next": [MAKE_REQUESTS] if silent else [*_remedies(generator, reasons), *_next(facts, too_many, run_path)],
     }
     if too_many:
         main["notes"].insert(

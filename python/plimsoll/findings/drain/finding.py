@@ -84,7 +84,7 @@ def drain_findings(
             [
                 *silent,
                 *asked_words(asked),
-                *([] if generator["healthy"] else [not_alone(generator)]),
+                *([] if generator["healthy"] or silent else [not_alone(generator)]),
                 _answer(facts, judged, seen),
                 *_still_words(seen),
             ]
@@ -101,8 +101,8 @@ def drain_findings(
             ]
         ),
         "generator": generator,
-        "validity": conclusions(generator, ["counts"])["validity"],
-        "invalid_because": [*silent, *generator["reasons"]],
+        "validity": [] if silent else conclusions(generator, ["counts"])["validity"],
+        "invalid_because": silent or generator["reasons"],
         "notes": [
             *([facts["reason"]] if facts["reason"] else []),
             *lost_from(seen, facts),

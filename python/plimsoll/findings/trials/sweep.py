@@ -18,7 +18,7 @@ from plimsoll.findings.trials.trials import (
     tells_of_work,
     trials_finding,
 )
-from plimsoll.runs.readings.failures import nothing_measured_words
+from plimsoll.runs.readings.failures import MAKE_REQUESTS, nothing_measured_words
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.stats.growth.power_law import PowerLaw, power_law
 from plimsoll.words import exponent_words, joined, ms_words, number, share_words, size_words, times_words
@@ -85,9 +85,11 @@ def sweep_finding(
         sound,
         status=status,
         valid=answered,
-        invalid_because=sound.words(labels.get) or [_TOO_FEW if answering else silent],
+        invalid_because=(sound.words(labels.get) or [_TOO_FEW]) if answering else [silent],
         notes=[*_notes(cells, plan), *(sound.words(labels.get) if answered else []), *notes],
-        next_steps=[*first_steps(sound, status, run_path, plan), *_next_steps(stops, dependencies, by_request or [])],
+        next_steps=[*first_steps(sound, status, run_path, plan), *_next_steps(stops, dependencies, by_request or [])]
+        if asked or not trials
+        else [MAKE_REQUESTS],
         run_path=run_path,
         level_unit=plan.get("unit", "users"),
         evidence=_evidence(cells),
