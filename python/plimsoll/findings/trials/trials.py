@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from plimsoll.findings.cautions import ANSWERED
 from plimsoll.findings.evidence import Evidence, as_data, of_trials
 from plimsoll.findings.validity.flow import REMEDY, fault_of_trial
 from plimsoll.findings.validity.foreign_work import foreign_work
@@ -114,12 +115,11 @@ def trials_finding(
         "generator": sound.generator,
         "invalid_because": [] if valid else list(invalid_because),
         "notes": [*notes, *sound.generator["notes"]],
-        "next": list(next_steps) or [_ANSWERED if valid else _AGAIN],
+        "next": list(next_steps) or [ANSWERED if valid else _AGAIN],
         "run": run_path,
     }
 
 
-_ANSWERED = "Nothing: the question is answered."
 _AGAIN = "Make the run again: what is left of it does not answer the question."
 
 

@@ -40,7 +40,7 @@ def _outcome_view(main: FindingView, outcome: Mapping[str, Any], finding: Mappin
     lasted_s = outcome.get("lasted_s")
     facts = [("Rates are over", f"{wording.number(lasted_s)} s")] if is_number(lasted_s) else []
     answer = str(outcome.get("words") or NOTHING_RECORDED)
-    told = replace(main, question=DID, answer=answer, facts=facts, rests_on=[], caveats=[], next_steps=[])
+    told = replace(main, question=DID, answer=answer, facts=facts, rests_on=[], cautions=[], caveats=[], next_steps=[])
     return replace(told, decided=decided, outcome=rows)
 
 

@@ -283,7 +283,7 @@ def _summary(path: Path, status: str) -> tuple[Mapping[str, Any], int]:
 
         with suppress(RunDirectoryError), understood(path):
             found = recorded(RunReader(path))
-            return found.summary, found.threw
+            return found.summary, found.script.threw
     return {}, 0
 
 
