@@ -36,10 +36,13 @@ class Caution:
 
 def with_cautions(main: dict[str, Any], run: RunReader) -> dict[str, Any]:
     """The main finding of a run with its cautions, what to do about them before anything else, and in its notes what
-    is too little to matter. An experiment that failed says itself why."""
+    is too little to matter. An answer that has none for that says itself why."""
     if main.get("status") == "failed":
         return main
-    found = list(cautions_of(parts_of(run, main)))
+    parts = parts_of(run, main)
+    if not main.get("valid") and all(one.threw == one.done for one in parts.values()):
+        return main  # that nothing else was done is why it is not valid
+    found = list(cautions_of(parts))
     grave = [one for one in found if one.matters]
     steps = [*(one.step for one in grave), *(main.get("next") or ())]
     return {

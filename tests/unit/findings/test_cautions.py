@@ -47,7 +47,7 @@ def step(level: float, start: float, end: float, kind: str = "expected") -> dict
 
 def test_of_a_held_load_its_measured_seconds_count_and_not_those_of_one_user_alone(run: RunReader) -> None:
     main = {"experiment": "hold", "status": "finished", "steps": [step(1, 0, 10, "baseline"), step(5, 10, 20)]}
-    told = with_cautions({**main, "next": [ANSWERED]}, run)
+    told = with_cautions({**main, "valid": True, "next": [ANSWERED]}, run)
     assert told["cautions"] == [
         "50 of 100 iterations ended with an exception of the script.",
         "The check 'logged in' failed in 10% of 100. Checks do not decide this answer.",
@@ -73,6 +73,13 @@ def test_an_experiment_that_failed_says_itself_why(run: RunReader) -> None:
         "status",
         "steps",
     }
+
+
+def test_that_every_iteration_threw_is_said_once(run: RunReader) -> None:
+    """Beside an answer that has none because of it, and of scripts that throw at their very end."""
+    main = {"experiment": "hold", "status": "finished", "steps": [step(5, 20, 30)]}
+    assert "cautions" not in with_cautions({**main, "valid": False}, run)
+    assert with_cautions({**main, "valid": True}, run)["cautions"][0].startswith("100 of 100 iterations ended")
 
 
 def test_one_in_a_thousand_is_a_note() -> None:

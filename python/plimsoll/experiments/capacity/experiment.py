@@ -310,8 +310,8 @@ class _OpenSearch:
             self._fail(f"The script made no request in {done} iterations at level {number(record.level)}.")
             return True
         if seen.requests and seen.error_share > 0.5:
-            share, causes = share_words(seen.error_share), seen.failures.words()
-            self._fail(f"{share} of the requests failed at the lowest level ({number(record.level)}): {causes}.")
+            share, level = f"{share_words(seen.error_share)} of the {seen.judged_noun}", number(record.level)
+            self._fail(f"{share} failed at the lowest level ({level}): {seen.failures.words()}.")
             return True
         return False
 
