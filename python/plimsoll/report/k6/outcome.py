@@ -17,6 +17,7 @@ from plimsoll.runs.readings.thresholds import NO_ANSWER
 DID, NOTHING_RECORDED = "What did it do?", "Nothing was recorded."
 MOST_NAMED = 3  # checks that failed, causes of failed requests
 _SENTENCE_END = re.compile(r"(?<=[.!?]) +(?=[A-Z0-9])")
+_ANSWERED = re.compile(r"^(?:Yes|No)(?:: |\.$)")
 _STATISTIC = re.compile(r"[^<>=!]+")
 _GRAVITY = {"bad": 0, "open": 1, "good": 2}  # by the key of a row
 _KEYS = {"passed": "good", "failed": "bad"}
@@ -153,4 +154,5 @@ def _generator_row(finding: Mapping[str, Any]) -> Iterator[DecidedRow]:
     )
     said = _SENTENCE_END.split(str(finding.get("answer") or ""))
     unanswered = {text for text in finding.get("invalid_because") or () if healthy}
-    yield DecidedRow("load generator", key, badge, "" if said[0] in unanswered else said[0])
+    words = _ANSWERED.sub("", said[0])  # the badge answers its question, this row has another
+    yield DecidedRow("load generator", key, badge, "" if said[0] in unanswered else f"{words[:1].upper()}{words[1:]}")
