@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -255,22 +256,22 @@ def _facts(run: RunReader) -> dict[str, Any]:
         "status": "interrupted",
         "reason": reason,
         "level": max((step["level"] for step in steps), default=0.0),
-        "steps": steps or _unended(run),
+        "steps": [*steps, *_unended(run, steps)],
     }
 
 
-def _unended(run: RunReader) -> list[dict[str, Any]]:
+def _unended(run: RunReader, ended: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The step that a killed run was in, as far as it was recorded."""
     begun = list(run.events("step_started"))
     last = max((snapshot.second for snapshot in run.snapshots(metrics=())), default=0)
-    if not begun:
+    if not begun or any(one["start_s"] == begun[-1]["second"] for one in ended):
         return []
     start = float(begun[-1]["second"])
     step = {
         "level": begun[-1]["level"],
         "step_kind": begun[-1]["step_kind"],
         "start_s": start,
-        "measured_from_s": start + 5,
+        "measured_from_s": math.ceil(start + 5),
     }
     return [{**step, "end_s": last + 1.0, "verdict": "undecided"}]
 
