@@ -42,6 +42,7 @@ class RunEvidence:
     plan: dict[str, Any] = field(default_factory=dict)
     trials: list[dict[str, Any]] = field(default_factory=list)
     noted: list[tuple[str, str]] = field(default_factory=list)  # when people noted what
+    notes: list[tuple[float, str]] = field(default_factory=list)  # at which second, of those made while it went on
 
     @property
     def lasted_s(self) -> float:
@@ -60,7 +61,9 @@ def read_run(run_dir: Path) -> RunEvidence:
     """Read the run directory, finished or not; RunDirectoryError if it is none."""
     reader = RunReader(run_dir)
     run = RunEvidence(Path(run_dir).resolve().name, reader.state, reader.manifest, _findings(reader), reader.events())
-    run.noted = [(when_words(one), str(one["text"])) for one in notes_of(reader.path)]
+    notes = list(notes_of(reader.path))
+    run.noted = [(when_words(one), str(one["text"])) for one in notes]
+    run.notes = [(float(one["second"]), str(one["text"])) for one in notes if is_number(one.get("second"))]
     run.plan, run.trials = reader.plan(), reader.trials()
     run.steps = steps_from_findings(run.findings)
     if not run.steps and not run.plan:

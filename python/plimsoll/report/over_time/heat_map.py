@@ -1,0 +1,116 @@
+"""How response times spread over time: requests counted by the time at which they ended and by how long they took.
+
+The histograms of the bins are those of the percentiles. Their buckets are folded by dropping more bits of the number
+(runs/histogram.py), so that each row of the map is a whole number of buckets and every request is in one cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from plimsoll.report.over_time.axis import TimeAxis, numbers_axis, short
+from plimsoll.report.timeline import Bin
+from plimsoll.report.vega_lite import layer, quantitative
+from plimsoll.runs.histogram import bucket_edges
+
+HEIGHT_PX = 170
+FINEST_SHIFT = 8  # a quarter of a doubling each: 1, 1.25, 1.5, 1.75, 2, 2.5 ms …
+MOST_ROWS = 36
+MOST_CELLS = 4000  # about 200 KiB of the page, of which most is the drawing for print
+
+Column = dict[int, int]
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """Requests by column of time and row of response time: `cells` has (column, row, requests), none of them empty.
+    Column i is from `starts_s[i]` to the next one, the last one to the run's end; row i from `edges_ms[i]` to
+    `edges_ms[i + 1]`. The lowest row has what took no time at all as well."""
+
+    starts_s: tuple[float, ...]
+    edges_ms: tuple[float, ...]
+    cells: tuple[tuple[int, int, int], ...]
+    seconds: float
+
+
+def heat_map_of(bins: Iterable[Bin], width_s: float) -> HeatMap | None:
+    """That of these bins, each `width_s` wide; None where nothing was answered in a time above 0."""
+    starts, columns = [], []
+    for item in bins:
+        times = item.times.answered_times
+        starts.append(float(item.start_s))
+        columns.append(dict(zip(times.bucket_index.tolist(), times.bucket_count.tolist(), strict=True)))
+    if not any(index > 0 for column in columns for index in column):
+        return None
+    shift = FINEST_SHIFT
+    while len(_rows(columns, shift)) > MOST_ROWS:
+        shift += 1
+    rows = _rows(columns, shift)
+    folded = [_folded(column, shift, rows.start) for column in columns]
+    while sum(map(len, folded)) > MOST_CELLS:
+        starts, folded = starts[::2], [_sum(folded[at : at + 2]) for at in range(0, len(folded), 2)]
+        width_s *= 2
+    edges, _ = bucket_edges(np.arange(rows.start, rows.stop + 1) << shift)
+    cells = tuple((at, row, count) for at, column in enumerate(folded) for row, count in sorted(column.items()))
+    return HeatMap(tuple(starts), tuple(edges.tolist()), cells, width_s)
+
+
+def _rows(columns: Iterable[Column], shift: int) -> range:
+    used = {index >> shift for column in columns for index in column if index > 0}
+    return range(min(used), max(used) + 1)
+
+
+def _folded(column: Column, shift: int, lowest: int) -> Column:
+    found: Column = {}
+    for index, count in column.items():
+        row = max(0, (index >> shift) - lowest)
+        found[row] = found.get(row, 0) + count
+    return found
+
+
+def _sum(columns: Iterable[Column]) -> Column:
+    total: Column = {}
+    for column in columns:
+        for row, count in column.items():
+            total[row] = total.get(row, 0) + count
+    return total
+
+
+def heat_map_chart(found: HeatMap, axis: TimeAxis, description: str) -> dict[str, Any]:
+    """Its cells as text, which is a fifth of what they are as objects; edges and times are looked up by place."""
+    starts = [axis.of(second) for second in found.starts_s]
+    lines = "\n".join(("c,r,n", *(",".join(map(str, cell)) for cell in found.cells)))
+    data = {"values": lines, "format": {"type": "csv", "parse": {"c": "number", "r": "number", "n": "number"}}}
+    edges = [short(edge) for edge in found.edges_ms]
+    places = {
+        "t": "starts[datum.c]",
+        "end": "starts[datum.c + 1]",
+        "low": "edges[datum.r]",
+        "high": "edges[datum.r + 1]",
+    }
+    most = max(count for *_, count in found.cells)
+    scale = {"type": "log", "domain": [1, max(2, most)], "nice": False, "range": "heatmap"}
+    legend = {"orient": "bottom", "direction": "horizontal", "gradientLength": 90, "tickCount": 3, "format": "~s"}
+    title = f"requests in {short(found.seconds):g} s"
+    shown = {
+        "x": axis.x(),
+        "x2": {"field": "end"},
+        "y": quantitative("low", scale={"type": "log", "nice": False, "domain": [edges[0], edges[-1]]})
+        | {"axis": numbers_axis(grid=False)},
+        "y2": {"field": "high"},
+        "color": quantitative("n", title=title, scale=scale, legend={**legend, "titleOrient": "left"}),
+        "tooltip": [
+            quantitative("t", title=f"from, {axis.unit}", format=",.4~g"),
+            quantitative("low", title="took at least, ms", format=",.3~g"),
+            quantitative("high", title="and less than, ms", format=",.3~g"),
+            quantitative("n", title="requests", format=","),
+        ],
+    }
+    cells = {**layer("rect", shown, clip=True, aria=False), "data": data}
+    cells["transform"] = [{"calculate": words, "as": name} for name, words in places.items()]
+    params = [{"name": "starts", "value": [*starts, axis.end]}, {"name": "edges", "value": edges}]
+    return axis.chart([cells], HEIGHT_PX, description, params)
