@@ -9,7 +9,9 @@
   const leastSpan = end / 300;
   const leastDrawnPx = 6;
   const charts = new Map();
-  const number = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 3 });
+  const three = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 3 });
+  // Three digits; whole digits are never rounded away.
+  const number = (value) => (Math.abs(value) < 1000 ? three.format(value) : Math.round(value).toLocaleString("en-US"));
   const time = (value) => {
     const decimals = shown[1] - shown[0] < 20 ? 1 : 0;
     return `${value.toLocaleString("en-US", { maximumFractionDigits: decimals })} ${unit}`;
@@ -34,7 +36,7 @@
     return (moment) =>
       [...lines].map(([name, line]) => {
         const found = line.findLast((row) => row.t <= moment);
-        return found && found.value !== null ? `${name} ${number.format(found.value)}` : `${name} –`;
+        return found && found.value !== null ? `${name} ${number(found.value)}` : `${name} –`;
       }).join(" · ");
   }
 
@@ -59,8 +61,8 @@
       if (!cells.length) return "no requests";
       const total = cells.reduce((sum, [, count]) => sum + count, 0);
       const [row, most] = cells.reduce((best, one) => (one[1] > best[1] ? one : best));
-      const from = number.format(edges[row]);
-      return `${total.toLocaleString("en-US")} requests, ${most.toLocaleString("en-US")} of them ${from} to ${number.format(edges[row + 1])} ms`;
+      const from = number(edges[row]);
+      return `${total.toLocaleString("en-US")} requests, ${most.toLocaleString("en-US")} of them ${from} to ${number(edges[row + 1])} ms`;
     };
   }
 
