@@ -48,7 +48,7 @@ def values(page: Page, key: str) -> Locator:
 
 def draw_over(page: Page, key: str, from_s: float, to_s: float) -> None:
     """Draws from one second to another, which the plot's own ends say the places of."""
-    page.locator(f"#{key}").scroll_into_view_if_needed()
+    page.locator(f"#{key}").evaluate("(one) => one.scrollIntoView({ block: 'center' })")  # not behind the buttons
     box = page.locator(f"#{key} svg .background").first.bounding_box()
     assert box is not None
     place = lambda second: box["x"] + box["width"] * second / LASTED_S  # noqa: E731
