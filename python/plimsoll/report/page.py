@@ -19,6 +19,7 @@ from plimsoll.report.trials.section import TrialsSection, trials_section
 from plimsoll.report.wording import section
 from plimsoll.runs.readings.failure import failure_of
 
+GENERATOR = "generator"  # as a source of resources: all that a plain run watches
 STATUS_WORDS = {
     "finished": "finished",
     "interrupted": "interrupted by the user",
@@ -147,7 +148,7 @@ def build(run: RunEvidence) -> Page:
         lead=lead,
         time_end=axis.end,
         time_unit=axis.unit,
-        has_resources=bool(run.resources.values),
+        has_resources=bool(run.resources.values.keys() - {GENERATOR}),
         is_empty=not run.timeline.bins and not run.trials and not run.findings,
     )
 

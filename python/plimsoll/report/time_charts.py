@@ -21,6 +21,7 @@ MIB = 2**20
 MOST_GIVEN = 12
 PERCENTILES = {"p50 (median)": 0.50, "p95": 0.95, "p99": 0.99}
 MOST_TICKS = 6  # of a logarithmic axis; where there would be more, powers of ten
+NAMED = ("resources-cpu", "resources-memory")  # whose one line may be anybody's
 SELDOM = ("time-errors", "time-backlog", "resources-memory", "generator-lag")
 IN_BLOCK = ("resources-cpu", "resources-memory")  # of the resources, those that stand with load and times
 
@@ -75,8 +76,10 @@ def _load(run: RunEvidence, unit: str, axis: TimeAxis) -> Chart | None:
         return None
     judged = [step for step in run.steps if step.duration_s]
     reading = "What was asked for."
-    if judged:
+    if any(step.verdict != "unknown" for step in judged):
         reading += f" A field is a step, and its colour and sign how it was judged: {legend_words(judged)}."
+    elif judged:
+        reading += " A field is a step."
     chart = load_chart(rows, judged, axis, f"Load level. {reading}", unit)
     return Chart("time-level", "Load level" + (" and steps" if judged else ""), reading, chart, unit=unit)
 
@@ -93,14 +96,20 @@ def _heat_map(run: RunEvidence, axis: TimeAxis) -> Chart | None:
     found = heat_map_of(run.timeline.bins, run.timeline.width_s)
     if found is None:
         return None
-    reading = "Each cell counts the requests that ended then and took so long. Two bands are two kinds of answers."
-    chart = heat_map_chart(found, axis, f"Spread of response times. {reading}")
+    counted = _counted(run)
+    reading = f"Each cell counts the {counted} that ended then and took so long. Two bands are two kinds of answers."
+    chart = heat_map_chart(found, axis, f"Spread of response times. {reading}", counted)
     return Chart("time-spread", "Spread of response times", reading, chart, unit="ms (logarithmic)")
+
+
+def _counted(run: RunEvidence) -> str:
+    """What the response times are those of."""
+    return "requests" if run.request_metric else "iterations"
 
 
 def _flow(run: RunEvidence) -> Iterable[Given]:
     """Throughput, response time, errors where there are any, and backlog."""
-    line = run.timeline
+    line, counted = run.timeline, _counted(run)
     imported = run.manifest.get("experiment") == "analyze"
     yield (
         "time-throughput",
@@ -114,8 +123,8 @@ def _flow(run: RunEvidence) -> Iterable[Given]:
     yield (
         "time-response",
         "Response time",
-        "Half of the requests took at most p50, 95 of 100 at most p95, 99 of 100 at most p99. Where a point has fewer "
-        "than 100 requests, its p99 is the slowest of them.",
+        f"Half of the {counted} took at most p50, 95 of 100 at most p95, 99 of 100 at most p99. "
+        f"Where a point has fewer than 100 {counted}, its p99 is the slowest of them.",
         "ms",
         _percentiles(line),
     )
@@ -306,7 +315,7 @@ def _built(charts: Iterable[Given], axis: TimeAxis) -> list[Chart]:
         if rows:
             logarithmic = key == "time-response" and _is_wide(rows)
             unit = f"{unit} (logarithmic)" if logarithmic else unit
-            specification = _lines(rows, axis, f"{title}, {unit}. {reading}", logarithmic)
+            specification = _lines(rows, axis, f"{title}, {unit}. {reading}", logarithmic, key in NAMED)
             specification["height"] = LOW_PX if key in SELDOM else HEIGHT_PX
             built.append(Chart(key, title, reading, specification, unit=unit))
     return built
@@ -318,14 +327,17 @@ def _is_wide(rows: Sequence[dict[str, Any]]) -> bool:
     return bool(values) and max(values) > LOG_FROM_RATIO * min(values)
 
 
-def _lines(rows: list[dict[str, Any]], axis: TimeAxis, description: str, logarithmic: bool) -> dict[str, Any]:
-    """Lines over time, one for each series in order of appearance."""
+def _lines(
+    rows: list[dict[str, Any]], axis: TimeAxis, description: str, logarithmic: bool, named: bool
+) -> dict[str, Any]:
+    """Lines over time, one for each series in order of appearance; one alone has its name where it is to be `named`."""
     names = list(dict.fromkeys(row["series"] for row in rows))
-    series = lines_by_series(names, legend=len(names) > 1)
+    has_legend = named or len(names) > 1
+    series = lines_by_series(names, legend=has_legend)
     shown = {
         "x": axis.x(),
         "y": quantitative("value", **_scale(rows, logarithmic)),
-        **(series if len(names) > 1 else {"color": series["color"]}),
+        **(series if has_legend else {"color": series["color"]}),
     }
     line = layer("line", shown, rows, strokeWidth=1.6, interpolate="step-after", clip=True, aria=False)
     return axis.chart([line], HEIGHT_PX, description)

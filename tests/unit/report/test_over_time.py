@@ -73,7 +73,7 @@ def test_a_map_of_many_cells_is_folded_to_wider_columns_and_loses_no_request() -
 
 def test_what_took_no_time_is_in_the_lowest_row_and_refusals_are_in_none() -> None:
     found = heat_map_of(bins_of([[0.0, 0.0, 1.0, 4.0]]), 1)
-    assert found is not None and found.cells[0] == (0, 0, 3)
+    assert found is not None and found.cells[:2] == ((0, 0, 2), (0, 1, 1))
     refused = bins_of([[1.0, 1.0], [2.0]])
     refused[0].times.judged = refused[0].times.unanswered = 2
     found = heat_map_of(refused, 1)

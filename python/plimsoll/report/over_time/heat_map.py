@@ -14,12 +14,13 @@ import numpy as np
 
 from plimsoll.report.over_time.axis import TimeAxis, numbers_axis, short
 from plimsoll.report.timeline import Bin
-from plimsoll.report.vega_lite import layer, quantitative
+from plimsoll.report.vega_lite import Part, layer, quantitative
 from plimsoll.runs.histogram import bucket_edges
 
 HEIGHT_PX = 170
 FINEST_SHIFT = 8  # a quarter of a doubling each: 1, 1.25, 1.5, 1.75, 2, 2.5 ms …
 MOST_ROWS = 36
+LEAST_ROWS = 12  # so that times which hardly differ look as if they hardly differed
 MOST_CELLS = 4000  # about 200 KiB of the page, of which most is the drawing for print
 
 Column = dict[int, int]
@@ -61,7 +62,8 @@ def heat_map_of(bins: Iterable[Bin], width_s: float) -> HeatMap | None:
 
 def _rows(columns: Iterable[Column], shift: int) -> range:
     used = {index >> shift for column in columns for index in column if index > 0}
-    return range(min(used), max(used) + 1)
+    lacking = max(0, LEAST_ROWS - (max(used) + 1 - min(used)))
+    return range(max(1, min(used) - lacking // 2), max(used) + 1 + lacking - lacking // 2)
 
 
 def _folded(column: Column, shift: int, lowest: int) -> Column:
@@ -80,8 +82,9 @@ def _sum(columns: Iterable[Column]) -> Column:
     return total
 
 
-def heat_map_chart(found: HeatMap, axis: TimeAxis, description: str) -> dict[str, Any]:
-    """Its cells as text, which is a fifth of what they are as objects; edges and times are looked up by place."""
+def heat_map_chart(found: HeatMap, axis: TimeAxis, description: str, counted: str = "requests") -> dict[str, Any]:
+    """Its cells as text, which is a fifth of what they are as objects; edges and times are looked up by place.
+    `counted`: what was counted, in the plural."""
     starts = [axis.of(second) for second in found.starts_s]
     lines = "\n".join(("c,r,n", *(",".join(map(str, cell)) for cell in found.cells)))
     data = {"values": lines, "format": {"type": "csv", "parse": {"c": "number", "r": "number", "n": "number"}}}
@@ -90,12 +93,13 @@ def heat_map_chart(found: HeatMap, axis: TimeAxis, description: str) -> dict[str
         "t": "starts[datum.c]",
         "end": "starts[datum.c + 1]",
         "low": "edges[datum.r]",
+        "least": "datum.r ? edges[datum.r] : 0",
         "high": "edges[datum.r + 1]",
     }
     most = max(count for *_, count in found.cells)
     scale = {"type": "log", "domain": [1, max(2, most)], "nice": False, "range": "heatmap"}
     legend = {"orient": "bottom", "direction": "horizontal", "gradientLength": 90, "tickCount": 3, "format": "~s"}
-    title = f"requests in {short(found.seconds):g} s"
+    title = f"{counted} in {short(found.seconds):g} s"
     shown = {
         "x": axis.x(),
         "x2": {"field": "end"},
@@ -105,12 +109,13 @@ def heat_map_chart(found: HeatMap, axis: TimeAxis, description: str) -> dict[str
         "color": quantitative("n", title=title, scale=scale, legend={**legend, "titleOrient": "left"}),
         "tooltip": [
             quantitative("t", title=f"from, {axis.unit}", format=",.4~g"),
-            quantitative("low", title="took at least, ms", format=",.3~g"),
+            quantitative("least", title="took at least, ms", format=",.3~g"),
             quantitative("high", title="and less than, ms", format=",.3~g"),
-            quantitative("n", title="requests", format=","),
+            quantitative("n", title=counted, format=","),
         ],
     }
     cells = {**layer("rect", shown, clip=True, aria=False), "data": data}
     cells["transform"] = [{"calculate": words, "as": name} for name, words in places.items()]
-    params = [{"name": "starts", "value": [*starts, axis.end]}, {"name": "edges", "value": edges}]
+    params: list[Part] = [{"name": "starts", "value": [*starts, axis.end]}, {"name": "edges", "value": edges}]
+    params.append({"name": "counted", "value": counted})
     return axis.chart([cells], HEIGHT_PX, description, params)

@@ -49,7 +49,7 @@
 
   function spreadReader(text, params) {
     const value = (name) => params.find((one) => one.name === name).value;
-    const [starts, edges] = [value("starts"), value("edges")];
+    const [starts, edges, counted] = ["starts", "edges", "counted"].map(value);
     const columns = starts.map(() => []);
     for (const line of text.split("\n").slice(1)) {
       const [column, row, count] = line.split(",").map(Number);
@@ -58,11 +58,11 @@
     return (moment) => {
       const place = Math.min(starts.findLastIndex((start) => start <= moment), starts.length - 2);
       const cells = columns[place] || [];
-      if (!cells.length) return "no requests";
+      if (!cells.length) return `no ${counted}`;
       const total = cells.reduce((sum, [, count]) => sum + count, 0);
       const [row, most] = cells.reduce((best, one) => (one[1] > best[1] ? one : best));
-      const from = number(edges[row]);
-      return `${total.toLocaleString("en-US")} requests, ${most.toLocaleString("en-US")} of them ${from} to ${number(edges[row + 1])} ms`;
+      const from = number(row ? edges[row] : 0); // the lowest row has all that is below it too
+      return `${total.toLocaleString("en-US")} ${counted}, ${most.toLocaleString("en-US")} of them ${from} to ${number(edges[row + 1])} ms`;
     };
   }
 
