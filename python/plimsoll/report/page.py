@@ -15,6 +15,7 @@ from plimsoll.report.k6.outcome import views_of
 from plimsoll.report.run_evidence import RunEvidence
 from plimsoll.report.steps import RANGE_FINDING, Step
 from plimsoll.report.time_charts import Chart
+from plimsoll.report.topology import Topology, topology_of
 from plimsoll.report.trials.section import TrialsSection, trials_section
 from plimsoll.report.wording import section
 from plimsoll.runs.readings.failure import failure_of
@@ -75,6 +76,7 @@ class Page:
     time_end: float = 0.0
     time_unit: str = "s"
     has_resources: bool = False
+    topology: Topology | None = None
     is_empty: bool = False
 
     @property
@@ -148,6 +150,7 @@ def build(run: RunEvidence) -> Page:
         lead=lead,
         time_end=axis.end,
         time_unit=axis.unit,
+        topology=None if run.plan else topology_of(run, main, unit),
         has_resources=bool(run.resources.values.keys() - {GENERATOR}),
         is_empty=not run.timeline.bins and not run.trials and not run.findings,
     )

@@ -11,8 +11,8 @@ from plimsoll.report.over_time.axis import TimeAxis, numbers_axis, short
 from plimsoll.report.over_time.events import events_chart, happenings_of
 from plimsoll.report.over_time.heat_map import heat_map_chart, heat_map_of
 from plimsoll.report.over_time.steps import legend_words, load_chart
+from plimsoll.report.over_time.timeline import Bin, Timeline
 from plimsoll.report.run_evidence import RunEvidence
-from plimsoll.report.timeline import Bin, Timeline
 from plimsoll.report.vega_lite import layer, lines_by_series, quantitative
 
 HEIGHT_PX = 130

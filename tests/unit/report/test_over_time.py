@@ -18,11 +18,11 @@ from plimsoll.report.over_time.axis import TimeAxis
 from plimsoll.report.over_time.events import FAILURES, REMARKS, TARGET, events_chart, happenings_of
 from plimsoll.report.over_time.heat_map import MOST_CELLS, MOST_ROWS, HeatMap, heat_map_chart, heat_map_of
 from plimsoll.report.over_time.steps import legend_words
+from plimsoll.report.over_time.timeline import Bin
 from plimsoll.report.run_evidence import RunEvidence, read_run
 from plimsoll.report.steps import Step
 from plimsoll.report.tally import Tally
 from plimsoll.report.time_charts import Chart
-from plimsoll.report.timeline import Bin
 from plimsoll.runs import Histogram, RunReader
 
 

@@ -1,1 +1,1 @@
-"""The charts that share one time axis: what they have in common, the steps, the events and the heat map."""
+"""The charts that share one time axis: the bins they show, what they have in common, steps, events and the heat map."""

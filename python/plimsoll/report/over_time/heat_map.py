@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from plimsoll.report.over_time.axis import TimeAxis, numbers_axis, short
-from plimsoll.report.timeline import Bin
+from plimsoll.report.over_time.timeline import Bin
 from plimsoll.report.vega_lite import Part, layer, quantitative
 from plimsoll.runs.histogram import bucket_edges
 
