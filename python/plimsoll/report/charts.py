@@ -38,7 +38,8 @@ _LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
 
 def _rounded(found: re.Match[str]) -> str:
     """A place to a hundredth of a pixel."""
-    return f"{float(found[0]):.2f}".rstrip("0").rstrip(".")
+    place = round(float(found[0]), 2)
+    return f"{place:g}"
 
 
 _NAMED = re.compile(r'(\bid="|url\(#)((?:clip|gradient)_?\d+)')

@@ -19,7 +19,7 @@ from plimsoll.words import amount_words
 # (stats/estimates/quantile.py).
 SAMPLES_BEYOND = 20
 MOST_ROWS = 200
-CSV_DIGITS = 9
+PERCENTILES = {"p50": 0.50, "p90": 0.90, "p95": 0.95, "p99": 0.99}
 GENERATOR_LABELS = {
     "cpu": "CPU, share of its threads",
     "host_share": "CPU, share of the host",
@@ -78,10 +78,7 @@ def tally_rows(
                 "rate": wording.number(tally.count * each_per_s) if each_per_s is not None else wording.NOTHING,
                 "average": wording.number(tally.answered_times.mean),
                 "min": wording.number(tally.answered_times.min),
-                "p50": _quantile(tally, 0.50),
-                "p90": _quantile(tally, 0.90),
-                "p95": _quantile(tally, 0.95),
-                "p99": _quantile(tally, 0.99),
+                **{name: _quantile(tally, quantile) for name, quantile in PERCENTILES.items()},
                 "max": wording.number(tally.answered_times.max),
                 "errors": wording.number(tally.failed) if tally.judged else wording.NOTHING,
                 "error_share": wording.percent(tally.error_share) if tally.failed else "",
@@ -93,14 +90,14 @@ def tally_rows(
     return rows
 
 
-def _numbers(tally: Tally, each_per_s: float | None) -> dict[str, str]:
+def _numbers(tally: Tally, each_per_s: float | None) -> dict[str, float]:
     """The numbers of a row as a program reads them, for sorting and CSV; what is not known is left out."""
     times = tally.answered_times
     found: dict[str, float | None] = {"average": times.mean, "min": times.min, "max": times.max}
-    found |= {f"p{100 * q:.0f}": tally.percentile_ms(q) for q in (0.50, 0.90, 0.95, 0.99)}
+    found |= dict(zip(PERCENTILES, tally.percentiles_ms(PERCENTILES.values()), strict=True))
     found |= {"count": tally.count, "rate": None if each_per_s is None else tally.count * each_per_s}
     found |= {"errors": tally.failed if tally.judged else None, "error_share": tally.error_share}
-    return {name: f"{value:.{CSV_DIGITS}g}" for name, value in found.items() if is_number(value)}
+    return {name: value for name, value in found.items() if is_number(value)}
 
 
 def _quantile(tally: Tally, quantile: float) -> tuple[str, bool]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -347,13 +348,17 @@ def _scale(rows: Sequence[dict[str, Any]], logarithmic: bool) -> dict[str, Any]:
     """From 0; logarithmic from a round number, where what took no time has no place."""
     if logarithmic:
         low, high, ticks = decades([row for row in rows if row["value"]])
-        ticks = ticks if len(ticks) <= MOST_TICKS else [tick for tick in ticks if f"{tick:e}".startswith("1.0")]
+        ticks = ticks if len(ticks) <= MOST_TICKS else [tick for tick in ticks if _is_power_of_ten(tick)]
         return {
             "scale": {"type": "log", "domain": [low, high], "nice": False, "clamp": True},
             "axis": numbers_axis(values=ticks),
         }
     is_seen = any(row["value"] for row in rows)  # else the axis is at 0 alone, in the middle
     return {"scale": {"zero": True} if is_seen else {"domain": [0, 1]}, "axis": numbers_axis()}
+
+
+def _is_power_of_ten(tick: float) -> bool:
+    return math.isclose(math.log10(tick), round(math.log10(tick)), abs_tol=1e-9)
 
 
 def _rows(points: Sequence[Point], axis: TimeAxis) -> list[dict[str, Any]]:
@@ -363,6 +368,8 @@ def _rows(points: Sequence[Point], axis: TimeAxis) -> list[dict[str, Any]]:
     rows = []
     for second, name, value in points:
         if name not in last or last[name] != value:
+            if value is None and last.get(name) is not None:  # else the value before would hold for no time
+                rows.append(_row(second, name, last[name], axis))
             rows.append(_row(second, name, value, axis))
         last[name] = value
     if all(row["value"] is None for row in rows):

@@ -15,7 +15,7 @@ from plimsoll.report.vega_lite import Part, chart_of, layer, layered, quantitati
 
 MINUTES_FROM_S = 900
 FEW_TICKS = 6  # Vega moves the first label to the right: with more, it touches the second
-LEFT_PX = 58  # what the names and numbers left of each plot take
+LEFT_PX = 64  # what the names and numbers left of each plot take
 OUTSIDE = -9  # px: where a rule is that is not shown
 LARGE_FROM = 10_000  # numbers that are shortened, so that they fit left of the plot
 LARGE_AS_SI = f"abs(datum.value) >= {LARGE_FROM} ? format(datum.value, '~s') : datum.label"

@@ -76,9 +76,7 @@ def events_chart(found: Sequence[Happening], axis: TimeAxis, description: str) -
         marks = [{"t": axis.of(one.second), "row": row, "value": one.words} for one in found if one.row == row]
         shown = {
             "x": axis.x(),
-            "y": nominal(
-                "row", scale={"domain": rows}, axis=values_axis(grid=True, domain=False, tickOpacity=0, labelPadding=7)
-            ),
+            "y": nominal("row", scale={"domain": rows}, axis=values_axis(grid=True, domain=False, tickOpacity=0)),
             "tooltip": [quantitative("t", title=f"at, {axis.unit}", format=",.4~g"), nominal("value", title="what")],
         }
         layers.append(layer("point", shown, marks, style=style, shape=shape, size=70, filled=True, clip=True))

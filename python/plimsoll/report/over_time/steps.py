@@ -16,7 +16,8 @@ OTHERWISE = "faint"
 LEAST_PX = 12  # a step that is narrower has no room for a sign
 SIGN_Y_PX = 9
 ROOM_FOR_SIGNS = 1.3  # of the highest level
-UNDECIDED_SIGN = "?"
+SIGNS = {**VERDICT_SIGNS, "undecided": "?", "mixed": "?", "behind": "▼"}
+OTHER_SIGN = "·"
 
 
 def load_chart(levels: Rows, steps: Sequence[Step], axis: TimeAxis, description: str, unit: str) -> dict[str, Any]:
@@ -41,7 +42,7 @@ def legend_words(steps: Sequence[Step]) -> str:
 
 
 def _sign(key: str) -> str:
-    return VERDICT_SIGNS.get(key, UNDECIDED_SIGN if STYLES.get(key) == "band" else "·")
+    return SIGNS.get(key, OTHER_SIGN)
 
 
 def _fields(steps: Sequence[Step], axis: TimeAxis, unit: str) -> list[Part]:

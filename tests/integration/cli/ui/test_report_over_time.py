@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -23,9 +24,16 @@ MOMENT_S = 47
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """That of a capacity run with a note."""
+    """That of a capacity run with a note, whose target calls a database."""
     run_dir = synthetic_run.write_run(tmp_path_factory.mktemp("runs") / "run", rename={"view_issue": "=cmd, or 'view'"})
     (run_dir / "notes.jsonl").write_text('{"t_unix": 1790000040.0, "second": 40.0, "text": "<b>a deploy</b>"}\n')
+    app = {"connections_in": 12, "connections_to_127.0.0.1:5432": 9, "awaiting_127.0.0.1:5432": 8}
+    app["answered_by_127.0.0.1:5432"] = 1
+    seen = {"sockets:app": app, "sockets:db": {"connections_in": 9, "listens_on_5432": 1}}
+    with (run_dir / "resources.jsonl").open("a") as file:
+        for second in range(LASTED_S):
+            for source, values in seen.items():
+                file.write(json.dumps({"t_unix": 0, "second": second, "source": source, "values": values}) + "\n")
     return write_html(run_dir)
 
 
@@ -162,9 +170,23 @@ def test_everybody_can_use_the_report(open_page: OpenPage, report: Path, axe: st
     """By axe's rules, unfolded and zoomed, and nothing wider than the window."""
     seen = opened(open_page, report, width, dark)
     seen.page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    expect(seen.page.get_by_role("figure", name="Who calls whom")).to_contain_text("89% wait for an answer")
     assert violated(seen.page, axe) == []
     seen.page.get_by_role("button", name="Zoom in").click()
     expect(seen.page.locator('[data-part="range"]')).to_have_text("25 s to 75 s")
     assert violated(seen.page, axe) == []
     assert seen.page.evaluate("document.documentElement.scrollWidth") == width
     assert seen.wrong == []
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_plots_stand_above_one_another(open_page: OpenPage, report: Path, width: int) -> None:
+    """To the pixel, whatever stands left of them."""
+    seen = opened(open_page, report, width)
+    ends = seen.page.evaluate(
+        """() => [...document.querySelectorAll("#time .live")].map((live) => {
+             const box = live.querySelector(".background").getBoundingClientRect();
+             return [box.left, box.right];
+           })"""
+    )
+    assert len(ends) == 10 and all(one == ends[0] for one in ends)
