@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from plimsoll.report.over_time.axis import TimeAxis, numbers_axis, short
 from plimsoll.report.over_time.timeline import Bin
 from plimsoll.report.vega_lite import Part, layer, quantitative
-from plimsoll.runs.histogram import bucket_edges
+from plimsoll.runs.histogram import bucket_edges, merge_counts
 
 HEIGHT_PX = 170
 FINEST_SHIFT = 8  # a quarter of a doubling each: 1, 1.25, 1.5, 1.75, 2, 2.5 ms …
@@ -40,18 +41,21 @@ class HeatMap:
 
 def heat_map_of(bins: Iterable[Bin], width_s: float) -> HeatMap | None:
     """That of these bins, each `width_s` wide; None where nothing was answered in a time above 0."""
-    starts, columns = [], []
+    starts, seen = [], []
     for item in bins:
         times = item.times.answered_times
         starts.append(float(item.start_s))
-        columns.append(dict(zip(times.bucket_index.tolist(), times.bucket_count.tolist(), strict=True)))
-    if not any(index > 0 for column in columns for index in column):
+        seen.append((times.bucket_index, times.bucket_count))
+    above = [index[index > 0] for index, _ in seen]
+    lowest = min((int(index[0]) for index in above if index.size), default=None)
+    if lowest is None:
         return None
+    highest = max(int(index[-1]) for index in above if index.size)
     shift = FINEST_SHIFT
-    while len(_rows(columns, shift)) > MOST_ROWS:
+    while (highest >> shift) - (lowest >> shift) >= MOST_ROWS:
         shift += 1
-    rows = _rows(columns, shift)
-    folded = [_folded(column, shift, rows.start) for column in columns]
+    rows = _rows(lowest >> shift, highest >> shift)
+    folded = [_folded(np.maximum(0, (index >> shift) - rows.start), count) for index, count in seen]
     while sum(map(len, folded)) > MOST_CELLS:
         starts, folded = starts[::2], [_sum(folded[at : at + 2]) for at in range(0, len(folded), 2)]
         width_s *= 2
@@ -60,18 +64,14 @@ def heat_map_of(bins: Iterable[Bin], width_s: float) -> HeatMap | None:
     return HeatMap(tuple(starts), tuple(edges.tolist()), cells, width_s)
 
 
-def _rows(columns: Iterable[Column], shift: int) -> range:
-    used = {index >> shift for column in columns for index in column if index > 0}
-    lacking = max(0, LEAST_ROWS - (max(used) + 1 - min(used)))
-    return range(max(1, min(used) - lacking // 2), max(used) + 1 + lacking - lacking // 2)
+def _rows(lowest: int, highest: int) -> range:
+    lacking = max(0, LEAST_ROWS - (highest + 1 - lowest))
+    return range(max(1, lowest - lacking // 2), highest + 1 + lacking - lacking // 2)
 
 
-def _folded(column: Column, shift: int, lowest: int) -> Column:
-    found: Column = {}
-    for index, count in column.items():
-        row = max(0, (index >> shift) - lowest)
-        found[row] = found.get(row, 0) + count
-    return found
+def _folded(rows: NDArray[np.int64], counts: NDArray[np.int64]) -> Column:
+    found, total = merge_counts(rows, counts)
+    return dict(zip(found.tolist(), total.tolist(), strict=True))
 
 
 def _sum(columns: Iterable[Column]) -> Column:
