@@ -47,7 +47,7 @@ _NAMED = re.compile(r'(\bid="|url\(#)((?:clip|gradient)_?\d+)')
 
 def _with_own_names(svg: str, own: str) -> str:
     """Its clips and gradients under names that nothing else on the page has. Vega counts them over a process, and the
-    page's script counts anew: a drawing was clipped to the size of another."""
+    page's script counts anew: else a drawing may be clipped to the size of another."""
     names: dict[str, str] = {}
     return _NAMED.sub(lambda found: found[1] + names.setdefault(found[2], f"{own}-{len(names)}"), svg)
 
