@@ -5,7 +5,7 @@
              (search.py says where, step_ends.py for how long, judge.py what a step proves); drain the backlog between
     confirm  hold the level that is carried once more, from rest (confirming.py), and, before and after it, the level
              that was not, if that was long ago
-    expected hold the expected level on the way up, before an overload, so that objectives can be judged where they matter
+    expected hold the expected level, before any overload, so that objectives can be judged where they matter
     recover  where throughput falls under overload: the level at which the target recovers by itself (overload.py)
 
 What the steps say is pooled (known.py): the seconds that kept the target busy, in whatever step, tell its capacity.

@@ -28,7 +28,7 @@ from plimsoll.experiments.steps.evidence import host_speed as speed_of_host
 from plimsoll.experiments.steps.holding import StepHolder
 from plimsoll.experiments.steps.judge import FEWEST_ARRIVALS, judge, smallest_distance
 from plimsoll.experiments.steps.measure import Measurement
-from plimsoll.experiments.steps.record import AFTER_OVERLOAD, BESIDE, StepRecord
+from plimsoll.experiments.steps.record import BESIDE, StepRecord
 from plimsoll.experiments.steps.under_way import UnderWay, under_way
 from plimsoll.experiments.steps.work_done import shares_of
 from plimsoll.runs.histogram import Histogram
