@@ -10,7 +10,7 @@ from typing import Any
 
 from plimsoll.listed_names import listed
 from plimsoll.report import wording
-from plimsoll.report.finding_view import FEW_MET, DecidedRow, FindingView, section, view
+from plimsoll.report.finding_view import FEW_MET, GENERATOR, DecidedRow, FindingView, section, view
 from plimsoll.report.wording import is_number
 from plimsoll.runs.readings.thresholds import NO_ANSWER
 
@@ -153,4 +153,4 @@ def _generator_row(finding: Mapping[str, Any]) -> Iterator[DecidedRow]:
     )
     said = _SENTENCE_END.split(str(finding.get("answer") or ""))
     unanswered = {text for text in finding.get("invalid_because") or () if healthy}
-    yield DecidedRow("load generator", key, badge, "" if said[0] in unanswered else said[0])
+    yield DecidedRow(GENERATOR, key, badge, "" if said[0] in unanswered else said[0])
