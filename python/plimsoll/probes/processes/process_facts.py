@@ -3,8 +3,8 @@
 A server has many processes of which few work at a time. /proc/PID/schedstat tells in nanoseconds how long the first
 thread ran: where it says what it said a second before, a process of one thread did nothing, and so changed nothing that
 is read here; its files are read again after SURELY_AFTER_S all the same, as the kernel may take memory from it. Of a
-process with several threads the threads are read where its CPU time went on; of thousands of them every few seconds, so that no
-second reads more than THREADS_PER_S. proc(5); kernel.org: Documentation/scheduler/sched-stats.rst. Elsewhere than on
+process with several threads the threads are read where its CPU time went on; thousands of them every few seconds, so
+that these are THREADS_PER_S on average. proc(5); kernel.org: Documentation/scheduler/sched-stats.rst. Elsewhere than on
 Linux psutil answers.
 """
 
