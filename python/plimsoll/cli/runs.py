@@ -310,7 +310,8 @@ def _no_answer(run: StoredRun, is_plain: bool) -> str:
 @app.command()
 def trend(
     about: Annotated[
-        str | None, typer.Argument(help="a script, study or target, or the end of its name (default: the newest run's)")
+        str | None,
+        typer.Argument(help="a script, a target, or the end of its name; or a study.yaml (default: the newest run's)"),
     ] = None,
     runs: Runs = Path("runs"),
     as_json: AsJson = False,

@@ -51,7 +51,7 @@ HANDLED = {
 
 FEW_MET = 3
 _GRAVITY = {"failed": 0, "undecided": 1, "unknown": 2}
-ALL, LIMITED_BY = "all requests", "Limited by"
+ALL, LIMITED_BY, GENERATOR = "all requests", "Limited by", "load generator"
 
 
 @dataclass(frozen=True)
@@ -280,7 +280,7 @@ def _generator_row(finding: Mapping[str, Any]) -> Iterable[DecidedRow]:
         blamed = _blames_generator(finding)
         reasons = " ".join(_reasons(finding) or _texts(generator.get("reasons"))) if blamed else ""
         key, badge = ("bad", bad) if blamed else ("good", "✓ healthy")
-        yield DecidedRow("load generator", key, badge, reasons or str(generator.get("words") or ""))
+        yield DecidedRow(GENERATOR, key, badge, reasons or str(generator.get("words") or ""))
 
 
 def _caveats(finding: Mapping[str, Any]) -> list[str]:

@@ -72,7 +72,7 @@ def test_how_much_longer_a_hold_must_be_is_said_by_the_test_that_did_not_decide(
     [one] = held_objectives([Wanted.of({"objective": objective})], [seen], HELD, "users")
     assert one["verdict"] == "undecided" and one["interval"] is None
     assert "worth 77 independent ones, at least 459 decide it" in one["words"] and one["times_longer"] > 2
-    assert one["needs"].startswith(f"all requests, {objective}: About ") and "more at 1 user" in one["needs"]
+    assert one["needs"].startswith(f"all requests, {objective}: Hold 1 user for about ")
 
 
 def test_a_limit_where_the_percentile_lies_is_said_to_be_undecidable_in_reasonable_time() -> None:
@@ -148,7 +148,7 @@ def test_what_an_undecided_objective_takes_has_a_unit() -> None:
     times = Series.of_trend("http_req_duration", {}, Histogram.from_values(np.full(40, 5.0)))
     seconds = [Snapshot(second, 1.79e9, 1.0, series=(times,)) for second in range(2)]
     [one] = judge_objectives([{"objective": "p99<150ms"}], steps, seconds, 1.0, "multiple")
-    assert one["needs"] == "About 11 s more at the declared load would decide it: plimsoll hold."
+    assert one["needs"] == "Hold the declared load for about 20 s to decide it: plimsoll hold."
 
 
 @pytest.mark.parametrize(("count", "words"), [(1, "1 objective is undecided."), (3, "3 objectives are undecided.")])

@@ -10,7 +10,7 @@ from typing import Any
 
 from plimsoll.listed_names import listed
 from plimsoll.report import wording
-from plimsoll.report.finding_view import FEW_MET, DecidedRow, FindingView, section, view
+from plimsoll.report.finding_view import FEW_MET, GENERATOR, DecidedRow, FindingView, section, view
 from plimsoll.report.wording import is_number
 from plimsoll.runs.readings.thresholds import NO_ANSWER
 
@@ -155,4 +155,4 @@ def _generator_row(finding: Mapping[str, Any]) -> Iterator[DecidedRow]:
     said = _SENTENCE_END.split(str(finding.get("answer") or ""))
     unanswered = {text for text in finding.get("invalid_because") or () if healthy}
     words = _ANSWERED.sub("", said[0])  # the badge answers its question, this row has another
-    yield DecidedRow("load generator", key, badge, "" if said[0] in unanswered else f"{words[:1].upper()}{words[1:]}")
+    yield DecidedRow(GENERATOR, key, badge, "" if said[0] in unanswered else f"{words[:1].upper()}{words[1:]}")
