@@ -52,8 +52,8 @@ def _add_target(add: Add, name: str, target: Target) -> None:
     add(
         "--host",
         default="127.0.0.1",
-        help="address to listen on (default %(default)s); off loopback PLIMSOLL_LAB_TOKEN must hold a token, which "
-        "others than this machine send as the first part of the path",
+        help="address to listen on (default %(default)s). Off loopback PLIMSOLL_LAB_TOKEN must hold a token. "
+        "Other machines send it as the first part of the path.",
     )
     add("--port", type=_port, default=target.port, help=f"{target.of_port} (default %(default)s)")
     unless = "default: what the data holds, else"

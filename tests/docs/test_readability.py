@@ -81,6 +81,16 @@ COINAGES = {
 }
 
 
+def coinages_in(text: str) -> list[str]:
+    """Each coinage of the text, what to write instead, and its sentence."""
+    return [
+        f"{match[0]!r} (write: {instead}) in: {sentence}"
+        for sentence in sentences(text)
+        for coinage, instead in COINAGES.items()
+        if (match := re.search(coinage, sentence, re.IGNORECASE))
+    ]
+
+
 @pytest.mark.parametrize("name", MENDED)
 def test_no_sentence_of_a_mended_page_is_longer_than_25_words(name: str) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")
@@ -90,14 +100,7 @@ def test_no_sentence_of_a_mended_page_is_longer_than_25_words(name: str) -> None
 
 @pytest.mark.parametrize("name", MENDED)
 def test_a_mended_page_has_no_coinages(name: str) -> None:
-    text = (ROOT / name).read_text(encoding="utf-8")
-    found = [
-        f"{match[0]!r} (write: {instead}) in: {sentence}"
-        for sentence in sentences(text)
-        for coinage, instead in COINAGES.items()
-        if (match := re.search(coinage, sentence, re.IGNORECASE))
-    ]
-    assert found == []
+    assert coinages_in((ROOT / name).read_text(encoding="utf-8")) == []
 
 
 def test_a_long_sentence_and_a_coinage_would_be_seen() -> None:

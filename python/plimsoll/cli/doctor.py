@@ -15,8 +15,8 @@ def doctor(
     runs: Annotated[Path, typer.Option(help="folder of run directories")] = Path("runs"),
     as_json: Annotated[bool, typer.Option("--json", help="print the checks as JSON on stdout")] = False,
 ) -> None:
-    """Check this machine before a run: what limits a load, what would spoil one, and the remedy. Exit code 1 when
-    something would."""
+    """Check this machine before a run: what limits a load, what would make its result invalid, and the remedy.
+    Exit code 1 when something would."""
     import json
     from dataclasses import asdict, replace
 

@@ -33,7 +33,9 @@ def hold(
     users: Held = None,
     keep: Annotated[
         list[str] | None,
-        typer.Option(help='steer the load so that this just holds: "p95<=300ms", "detail: p95<=20ms", "errors<=1%"'),
+        typer.Option(
+            help='steer the load to the highest at which this is met: "p95<=300ms", "detail: p95<=20ms", "errors<=1%"'
+        ),
     ] = None,
     max_users: Annotated[
         float | None,
@@ -86,7 +88,7 @@ def hold(
     ui: Ui = False,
 ) -> None:
     """Hold one load: objectives with intervals, drift, periodic slowdowns, leaks, restarts, bursts of errors. With
-    --keep, which may be repeated, steer the load so that objectives just hold, and tell the load and its course.
+    --keep, which may be repeated, find the highest load at which the objectives are met, and follow it over time.
 
     Exit codes: 0 answered and objectives met, 99 an objective failed, 2 wrong input, 3 invalid, 130 interrupted.
     """

@@ -55,8 +55,8 @@ def new(
     force: Annotated[bool, typer.Option("--force", help="write over files that are there")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="print what was found as JSON on stdout")] = False,
 ) -> None:
-    """Write a study and a k6 script to begin with, from an access log, a browser's recording, a JMeter test
-    plan, an OpenAPI description or a running service (docs/new.md). Of a service only what reads is asked, by GET.
+    """Write a first study and k6 script (docs/new.md). Both come from an access log, a browser's recording, a
+    JMeter test plan, an OpenAPI description or a running service. A service is asked by GET alone.
 
     Exit codes: 0 written, 2 wrong input.
     """

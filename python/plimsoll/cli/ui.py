@@ -28,8 +28,8 @@ def ui(
         ),
     ] = None,
 ) -> None:
-    """Show the runs of a folder in a browser: live while they go on, with pause, level, note and stop; the others to
-    search, compare, tag and delete. Ctrl-C ends it."""
+    """Show the runs of a folder in a browser. Those that go on are live, with pause, level, note and stop. The
+    others can be searched, compared, tagged and deleted. Ctrl-C ends it."""
     import asyncio
 
     from plimsoll.errors import InputError

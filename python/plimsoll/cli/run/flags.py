@@ -15,10 +15,12 @@ from plimsoll.study.bounds import MOST_PER_S, MOST_SEED, MOST_THREADS
 from plimsoll.words import count_words
 
 EXIT_FLAG = 255
-DESCRIPTION = """Run a k6 script, or load one URL without a script (--url). Prints k6's summary. Exit codes are k6's: 99
-thresholds, 100 and 101 setup and teardown took too long, 103 stopped by plimsoll control, 104 options, 105 interrupted,
-107 error in the script, 108 test.abort(), 110 test.fail(), 255 a wrong flag; and 3 where no request was answered. What
-counts, from the weakest: defaults, --config, the script, K6_… variables, flags.
+DESCRIPTION = """Run a k6 script, or load one URL without a script (--url). Prints k6's summary. What counts, from the
+weakest: defaults, --config, the script, K6_… variables, flags.
+
+Exit codes are those of k6: 99 a threshold failed, 100 setup took too long, 101 teardown did, 103 stopped by plimsoll
+control. 104 is wrong options, 105 interrupted, 107 an error in the script, 108 test.abort(), 110 test.fail(), 255 a
+wrong flag. Plimsoll adds 3: no request was answered.
 """
 
 
@@ -128,8 +130,8 @@ def _add_own(group: argparse._ArgumentGroup) -> None:
         "--max-body",
         default=None,
         metavar="SIZE",
-        help="the largest body of a response that is kept, as it came and decoded, as in 256MB; a larger one fails its "
-        "request; bodies that are discarded have no limit; else PLIMSOLL_MAX_BODY, else 32MiB",
+        help="the largest body of a response that is kept, as it came and decoded, as in 256MB; else "
+        "PLIMSOLL_MAX_BODY, else 32MiB. A larger one fails its request. Bodies that are discarded have no limit.",
     )
     group.add_argument(
         "--import-map",
