@@ -1,5 +1,5 @@
-"""What every finding has to be as JSON: of the published schema, with evidence, no number without its unit, and no
-sentence in which something is missing."""
+"""What every finding has to be as JSON: of the published schema, with evidence, no number without its unit, no
+sentence in which something is missing, and none that is hard to read."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from jsonschema import Draft202012Validator
+from sentences_of_findings import faults
 
 from plimsoll.findings.consistency.check import consistent, contradictions
 from plimsoll.findings.shape.units_of import with_units
@@ -45,6 +46,7 @@ def check(finding: Mapping[str, Any]) -> None:
     assert all(one["words"] and one["unit"] and one["file"] for one in written["evidence"])
     assert numbers_without_unit(written) == [], written["question"]
     assert torn_sentences(written) == [], written["question"]
+    assert faults(finding) == [], written["question"]
 
 
 def torn_sentences(value: Any) -> list[str]:

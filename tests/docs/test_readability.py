@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from coinages import COINAGES
 from markdown_pages import ROOT, sentences, words
 
 MENDED = (
@@ -63,22 +64,6 @@ MENDED = (
     "lab/docs/lab.md",
 )
 MOST_WORDS = 25
-# What to write instead.
-COINAGES = {
-    r"\bpiles? up\b": "the target is saturated",
-    r"\busers who (wait|come)\b": "a closed load, an open load",
-    r"\b(is|are) left over\b": "the backlog grows by so many a second",
-    r"\bunder way\b": "in flight",
-    r"\bchance alone\b": "not significant",
-    r"\bthrash": "collapses",
-    r"\b(is|are|was|were) told\b": "says, reports",
-    r"\bthat which\b": "what",
-    r"\bwaiting line\b": "backlog",
-    r"\bspoil": "invalid",
-    r"\barms?\b": "A and B, baseline and variant",
-    r"\bheld up\b": "delayed",
-    r"\b(Found|Known|Missing) (was|were)\b": "subject, verb, object",
-}
 
 
 def coinages_in(text: str) -> list[str]:

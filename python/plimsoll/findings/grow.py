@@ -37,11 +37,11 @@ if TYPE_CHECKING:
 QUESTION = "How long does loading the items take?"
 AGEING = "How does a create age as the data grow?"
 CLIFF = "Is there a cliff?"
-FAR_BEYOND = 0.1  # of what was asked; what is under way when a load pauses is less
+FAR_BEYOND = 0.1  # of what was asked; what is in flight when a load pauses is less
 WORTH_A_PROFILE = 0.5  # growth over the run; an index grows by less
 PER_ITEM = (
-    "Time per item is 1 ÷ items per second, what the creates at a time share between them: one create takes about as "
-    "many times longer as there are at a time."
+    "Time per item is 1 ÷ items per second, which creates at a time share. One create takes about as many times longer "
+    "as there are at a time."
 )
 FAMILY_WORDS = {
     "constant": "does not depend on the volume of data",
@@ -409,17 +409,17 @@ def _ageing(stretch: Stretch) -> dict[str, Any]:
     span = f"from {_per_item(ends[0])} at {number(growth.low)} items to {_per_item(ends[1])} at {number(growth.high)}"
     others = " or ".join(family for family in growth.likely if family != "constant")
     if grows is None:
-        best = f"by the best fit ({others}) {span}" if others else span
+        best = f"By the best fit ({others}) it goes {span}" if others else f"It goes {span}"
         why = (
-            "but it scatters as much"
+            "It scatters as much"
             if growth.family is None and "constant" in growth.likely
-            else f"{percent_words(growth.change)}, and a host that slows during a load may make up to "
+            else f"That is {percent_words(growth.change)}, and a host that slows during a load adds up to "
             f"{share_words(LEAST_RISE)}"
         )
-        answer = f"Whether it grows cannot be told over this range{stretch.where}: {best}, {why}."
+        answer = f"Whether it grows cannot be told over this range{stretch.where}. {best}. {why}."
     elif growth.family is None:
         rise = f"It grows{stretch.where} by {percent_words(growth.change)}"
-        answer = f"{rise}, but by which law cannot be told yet ({others}): {span}."
+        answer = f"{rise}: {span}. By which law cannot be told yet ({others})."
     elif growth.family == "constant":
         flat = f"does not depend on the volume of data{stretch.where}"
         answer = f"The time per item {flat}: {_per_item(ends.mean())} throughout."

@@ -164,7 +164,7 @@ def _own_answer(facts: GeneratorSeconds, found: Sequence[Diagnosis], spoiled: Se
     if still:
         length_s = sum(one.length_s for one in still)
         rest = f": {' and '.join(numbers)}" if numbers else ""
-        return f"For {number(length_s, 2)} of {facts.seconds:,} s it stood still; it did not limit the rest{rest}."
+        return f"For {number(length_s, 2)} of {facts.seconds:,} s it stood still. It did not limit the rest{rest}."
     return f"No{': ' if numbers else ''}{' and '.join(numbers)}.{near}"
 
 

@@ -233,7 +233,8 @@ def _consumer_row(finding: Mapping[str, Any]) -> Iterable[DecidedRow]:
     if "keeps_up" in finding and finding["keeps_up"] is not False:
         key, badge = ("good", "✓ keeps up") if finding["keeps_up"] else ("unknown", "cannot tell")
         smallest = section(finding, "consumer").get("smallest_detectable")
-        words = f"{wording.percent(smallest)} left over or more would have shown." if is_number(smallest) else ""
+        can_show = is_number(smallest) and smallest <= 1
+        words = f"Growth by {wording.percent(smallest)} of the arrivals or more would have shown." if can_show else ""
         yield DecidedRow("consumer", key, badge, words)
 
 

@@ -190,7 +190,8 @@ def test_questions_are_those_of_the_findings() -> None:
     assert HELD == HELD_QUESTION
 
 
-def test_a_limit_that_is_left_out_takes_its_next_step_along() -> None:
+@pytest.mark.parametrize("end", [". Then run it again (--verify).", "; and run it again (--verify)."])
+def test_a_limit_that_is_left_out_takes_its_next_step_along(end: str) -> None:
     """Redmine: "What stops it now is not known" beside "Prove the limit: give the target more cores", of no limit."""
     told = story()
     told["main"]["capacity"] |= {"bad": None, "interval": None}
@@ -199,7 +200,7 @@ def test_a_limit_that_is_left_out_takes_its_next_step_along() -> None:
     told["main"]["limited_by"]["remedy"] = remedy
     told["main"]["next"] = [
         "Give it more time.",
-        f"Prove the limit by an intervention: {remedy}; and run it again (--verify).",
+        f"Prove the limit by an intervention: {remedy}{end}",
     ]
     told = {one["question"]: one for one in consistent(list(told.values()))}
     assert told[MAIN]["limited_by"]["kind"] == "none" and told[MAIN]["next"] == ["Give it more time."]

@@ -391,7 +391,7 @@ def test_a_limit_that_cores_do_not_lift_is_needed_in_proportion_and_the_answer_s
     stopped_at(main, 120.0, limited)
     found = sizing_of(main, run, expected_level=500)
     assert "More cores alone do not help above 120 operations/s, where" in found["answer"]
-    assert f"stopped this run: 10 times that load {words} " in found["answer"]
+    assert f"stopped this run. 10 times that load {words} " in found["answer"]
     assert set(process_cells(found).values()) == {f"more cores alone do not help: {limited['where']} stopped it"}
 
 

@@ -216,7 +216,7 @@ def test_a_hold_tells_what_its_generator_and_the_machine_of_it_did_in_the_measur
     assert {one["question"] for one in others if one["valid"]} == {"Does it leak memory?", "Did it restart?"}
     [slower] = [one for one in others if one["question"] == "Does it get slower over time?"]
     quota = slower["invalid_because"][1]
-    assert "CPU quota of 1 cores held the generator up for 20% of the time in 30 of 30 s" in quota
+    assert "CPU quota of 1 cores stopped the generator for 20% of the time in 30 of 30 s" in quota
 
 
 def test_what_the_generator_did_while_one_user_was_alone_does_not_count(tmp_path: Path) -> None:

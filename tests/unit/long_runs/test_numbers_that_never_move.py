@@ -47,8 +47,8 @@ def findings_of(folder: Path, load: Fed) -> tuple[dict[str, Any], dict[str, Any]
 def test_a_backlog_that_never_moved_says_so_and_nothing_of_a_speed(tmp_path: Path, waiting: float) -> None:
     """Seen: "5 items took 0.99 s without load" of a number that was 5 before, under and after the load."""
     main, drained = findings_of(tmp_path, Told(80, waiting=waiting))
-    assert f"the backlog did not move: {waiting:g} items in all " in main["answer"]
-    assert ", it did" not in main["answer"] and "how fast it did them was not seen" in main["answer"]
+    assert f"The backlog did not move: {waiting:g} items in all " in main["answer"]
+    assert "/s were done" not in main["answer"] and "how fast they were done was not seen" in main["answer"]
     assert not any(label == "Done" for label, _ in main["facts"])
     assert "took" not in drained["answer"] and drained["drain"]["drained_s"] is None
     assert any("--consumed" in step for step in main["next"])

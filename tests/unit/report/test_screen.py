@@ -129,7 +129,7 @@ def test_whether_the_consumer_keeps_up_has_a_row(keeps_up: bool | None, told: li
     found = {"experiment": "drain", "keeps_up": keeps_up, "consumer": {"smallest_detectable": 0.2}}
     rows = [row for row in view(found).decided if row.subject == "consumer"]
     assert [(row.key, row.badge) for row in rows] == told
-    assert all(row.words == "20% left over or more would have shown." for row in rows)
+    assert all(row.words == "Growth by 20% of the arrivals or more would have shown." for row in rows)
 
 
 def test_a_long_name_leaves_room_for_the_verdict() -> None:

@@ -67,7 +67,9 @@ def mix_findings(run: RunReader, main: Mapping[str, Any]) -> list[dict[str, Any]
             "mix": rows,
             "tables": [_table(rows, operations)],
             "evidence": as_data([Evidence(sum(one.all for one in done), "iterations", SERIES, "At all levels")]),
-            "notes": ["Users who wait for a slow operation ask for nothing meanwhile, so its share falls."],
+            "notes": [
+                "While a user waits for a slow operation it asks for nothing else, so that operation's share falls."
+            ],
             "next": [_NEXT] if starved else [],
         }
     ]

@@ -20,8 +20,8 @@ from plimsoll.words import ONE_WORDS, UNIT_WORDS, ms_words, number
 
 QUESTION = "What can throughput not exceed?"
 ASSUMED = (
-    "Asymptotic bounds, X(N) ≤ min(N ÷ (R + Z), 1 ÷ D): they need no law of queueing, but that an iteration costs as "
-    "much at any load, and that users hardly wait for each other at the lowest level."
+    "Asymptotic bounds, X(N) ≤ min(N ÷ (R + Z), 1 ÷ D), need no law of queueing. They assume that an iteration "
+    "costs as much at any load, and that users hardly wait for each other at the lowest level."
 )
 
 

@@ -18,7 +18,7 @@ QUESTION = "How far would it go?"
 WIDEST = 1.5
 FAR_SHARE = 0.4
 CONSTANT = "if demand per operation stays"
-ALLOWED = "if it goes on as measured, for which up to a quarter more demand by then is allowed"
+ALLOWED = "if it goes on as measured, with up to a quarter more demand by then"
 LEAST_POINT = 0.05
 NO_PROBE = "Name the target's processes in the study (target.processes), so that they are probed."
 
@@ -117,7 +117,7 @@ def _named(name: str, resources: Sequence[Resource]) -> Resource | None:
 
 
 _APART = (
-    "generator and target were kept apart, so the target could not use all cores of the host; run it without --isolate "
+    "generator and target were kept apart, so the target could not use all cores of the host. Run it without --isolate "
     "or an affinity of the target"
 )
 
@@ -199,9 +199,9 @@ def _plain(one: Reaching) -> str:
     ]
     words = f"On {one.what}: {', '.join(parts)} {CONSTANT}"
     if one.line_per_s is not None:
-        words += f"; {number(one.line_per_s)}/s along the line through the {top + 1} levels"
+        words += f". It is {number(one.line_per_s)}/s along the line through the {top + 1} levels"
     if one.curve is not None:
-        words += f"; {number(one.curve.per_s)}/s {ALLOWED}"
+        words += f". It is {number(one.curve.per_s)}/s {ALLOWED}"
     return f"{words}."
 
 

@@ -78,6 +78,6 @@ def _of_process(
         return
     where = f"one core of target process {label}"
     then = low.get("cpu_cores_used", 0.0)
-    why = "one thread did most of it" if is_thread else "it may be all that it can use (a lock of its interpreter)"
-    text = f"Target process {label} used {number(used)} of 1 CPU core {words[0]}, {number(then)} {words[1]}: {why}."
+    why = "One thread did most of it" if is_thread else "That may be all it can use (a lock of its interpreter)"
+    text = f"Target process {label} used {number(used)} of 1 CPU core {words[0]}, {number(then)} {words[1]}. {why}."
     yield Limit("cpu", where, min(1.0, used), then, text, "", Scope.THREAD if is_thread else Scope.PROCESS, label)

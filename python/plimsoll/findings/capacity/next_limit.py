@@ -86,8 +86,7 @@ def _flat_words(one: Reaching) -> str:
         return f"{_capital(one.resource.where)} is left out: its use was seen at one level alone."
     used = max(one.resource.used) / one.resource.ceiling
     return (
-        f"{_capital(one.resource.where)} is left out: its use, {share_words(used)} at most, rose no more than chance "
-        "explains."
+        f"{_capital(one.resource.where)} is left out: its use, {share_words(used)} at most, did not rise significantly."
     )
 
 
@@ -129,8 +128,8 @@ def _stopped_elsewhere(main: Mapping[str, Any], first: Reaching, overload: Mappi
         return f"What stopped it{at} was {limited['where']}, of which no demand per operation was seen."
     share = max(first.resource.used) / first.resource.ceiling
     return (
-        f"What stopped it{at} is not known: {first.resource.where}, of the largest demand that was probed, had a use "
-        f"of {share_words(share)} at most in the steps that were carried."
+        f"What stopped it{at} is not known. The largest demand that was probed is of {first.resource.where}: it was "
+        f"at most {share_words(share)} busy in the steps that were carried."
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from plimsoll.findings.capacity.words import headroom_of
 from plimsoll.findings.consistency.story import FAR, HARDWARE, HELD, MAIN, NEXT, SCALING, Rule, Story
-from plimsoll.findings.limits.next_steps import steps_of
+from plimsoll.findings.limits.next_steps import is_step_of
 from plimsoll.words import amount_words, level_words, number, percent_words
 
 CLOSE = 0.95
@@ -45,8 +45,8 @@ def _leave_out_limit(story: Story) -> None:
         "A level was too much, and no limit was seen." if is_saturated else "No level that was held was too much."
     )
     kind = "unknown" if is_saturated else "none"
-    of_limit = steps_of(story.limit, verify=True, probed=True)
-    story.main["next"] = [step for step in story.main.get("next") or () if step not in of_limit]
+    limit = story.limit
+    story.main["next"] = [step for step in story.main.get("next") or () if not is_step_of(step, limit)]
     story.main["limited_by"] = {"kind": kind, "where": None, "utilisation": None, "evidence": evidence}
     story.retell(evidence)
 

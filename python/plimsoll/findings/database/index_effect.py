@@ -31,7 +31,7 @@ def effect_words(one: Advice) -> str:
         first = max(costs, key=lambda item: item["share"])
         factor = first["cost_before"] / max(first["cost_after"], 0.01)
         return (
-            "not proven by a run; the planner's cost with a hypothetical index falls from "
+            "not proven by a run. The planner's cost with a hypothetical index falls from "
             f"{number(first['cost_before'])} to {number(first['cost_after'])}, a factor of {number(factor)}"
         )
     rows = f"{number(one['table_rows'])} rows"

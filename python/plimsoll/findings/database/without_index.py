@@ -31,13 +31,14 @@ _ONE_TABLE = re.compile(
     rf"(?: ORDER BY {_COLUMN}(?: ASC| DESC)?(?: , {_COLUMN}(?: ASC| DESC)?)*)?"
 )
 _SELECTS_OR_SORTS = re.compile(r"\b(?:WHERE|JOIN|ON|ORDER BY|GROUP BY|DISTINCT)\b")
-_UNPROVEN = "its effect is not proven, as no planner was asked"
+_UNPROVEN = "Its effect is not proven, as no planner was asked"
 _CHANGES = re.compile(r"\s*(?:UPDATE|DELETE)\b")
 
 
 @dataclass(frozen=True)
 class WithoutIndex:
-    """What was seen, as a sentence, and what to do, as a clause."""
+    """What was seen, as a sentence, and what to do, as a clause that sentences may follow, without a full stop at the
+    end."""
 
     words: str
     remedy: str
@@ -86,15 +87,15 @@ def _remedy(sums: Statement, text: str, tables: Iterable[Statement]) -> str:
         name = re.sub(r" ?\. ?", ".", evident["table"])
         each = [number(sums[key] / sums["calls"]) for key in ("rows", "rows_examined")]
         return (
-            f"run ALTER TABLE {name} ADD INDEX ({', '.join(columns)}), if EXPLAIN shows no index that it could use; "
-            f"{_UNPROVEN}, expected is that a call reads about {each[0]} rows in place of {each[1]}"
+            f"run ALTER TABLE {name} ADD INDEX ({', '.join(columns)}), if EXPLAIN shows no index that it could use. "
+            f"A call should then read about {each[0]} rows in place of {each[1]}. {_UNPROVEN}"
         )
     named = _named(text, tables)
     if named is None:
         serves = "give it an index that serves (ALTER TABLE … ADD INDEX …)"
-        return f"see by EXPLAIN which table it reads whole, and {serves}; {_UNPROVEN}"
+        return f"see by EXPLAIN which table it reads whole, and {serves}. {_UNPROVEN}"
     index = f"give it an index for that (ALTER TABLE {named} ADD INDEX …)"
-    return f"see by EXPLAIN what it reads {named} for, and {index}; {_UNPROVEN}"
+    return f"see by EXPLAIN what it reads {named} for, and {index}. {_UNPROVEN}"
 
 
 def _named(text: str, tables: Iterable[Statement]) -> str | None:

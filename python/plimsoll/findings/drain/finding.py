@@ -195,7 +195,7 @@ def _next_of_still(seen: Consumer) -> list[str]:
     flags = [flag for name, (_, flag) in _COUNTERS.items() if name in seen.unmoved]
     steps = [f"See by hand whether {flag} is the number of these items: it did not move." for flag in flags]
     if _shows_no_speed(seen):
-        steps.append("Give --consumed as well, a counter of items done: a backlog that does not move shows no speed.")
+        steps.append("Give --consumed as well, a counter of items done: a still backlog shows no speed.")
     return steps
 
 
@@ -207,34 +207,45 @@ def _shows_no_speed(seen: Consumer) -> bool:
 def _answer(facts: Mapping[str, Any], judged: KeepingUp | None, seen: Consumer) -> str:
     if judged is None:
         return f"It cannot be said: the consumer was read for too short a time under load. {facts['reason']}".strip()
-    came, no_speed = f"{amount_words(judged.arrivals_per_s, 'item')}/s came in", _shows_no_speed(seen)
-    did = "; how fast it did them was not seen" if no_speed else f", it did {number(judged.taken_per_s)}/s"
-    rates = f"{came}{did}"
-    smallest = (
-        f"Had {share_words(judged.smallest_detectable)} or more of what came in been left over, "
-        f"it would have shown in {time_words(judged.seconds)}"
-    )
+    arrived, no_speed = f"{amount_words(judged.arrivals_per_s, 'item')}/s arrived", _shows_no_speed(seen)
+    done = "; how fast they were done was not seen" if no_speed else f", {number(judged.taken_per_s)}/s were done"
+    rates = f"{arrived}{done}"
+    smallest = _smallest_words(judged)
     went = f"the backlog went from {number(judged.backlog_start)} to {amount_words(judged.backlog_end, 'item')}"
     if still := seen.unmoved_words("waiting"):
         went = f"the backlog did not move: {still}"
     if _disagree(judged, seen.every_s):
         return (
-            f"It cannot be told, as the readings contradict each other: {rates}, which leaves "
-            f"{number(judged.growth_per_s)} items over each second; but {went}. See whether the backlog and the "
-            "counters of what was put in and done are of the same items, in the same unit."
+            f"It cannot be told, as the readings contradict each other: {rates}, a difference of "
+            f"{number(judged.growth_per_s)}/s. But {went}. See whether the backlog and the counters of what was put in "
+            "and done are of the same items, in the same unit."
         )
     if judged.verdict == "falls behind":
         low, high = share_words(max(0.0, judged.overload_low)), share_words(min(1.0, judged.overload_high))
         return (
-            f"No, it falls behind: {rates}; {went}, "
-            f"{number(judged.growth_per_s)} "
-            f"items more each second: {share_words(judged.overload)} of what comes in is left over "
-            f"(95%: {low} to {high})."
+            f"No, it falls behind: {rates}. {_raised(went)}. It grew by {number(judged.growth_per_s)}/s, "
+            f"{share_words(judged.overload)} of the arrivals (95%: {low} to {high})."
         )
     if judged.verdict == "keeps up":
         provided = ", if that is the number of these items" if no_speed and judged.backlog_end > 0 else ""
-        return f"Yes{provided}: {rates}; {went}. {smallest}."
-    return f"It cannot be told: {rates}; {went}, which chance explains as well. {smallest}."
+        return f"Yes{provided}: {rates}. {_raised(went)}. {smallest}."
+    return f"It cannot be told: {rates}. {_raised(went)}, which is not significant. {smallest}."
+
+
+def _smallest_words(judged: KeepingUp) -> str:
+    """Which growth of the backlog would have shown; it cannot grow by more than what arrives."""
+    within = time_words(judged.seconds)
+    if judged.smallest_detectable > 1:
+        return f"Too little arrived for any growth to show in {within}"
+    return f"Growth by {share_words(judged.smallest_detectable)} of the arrivals or more would have shown in {within}"
+
+
+def _smallest_share(judged: KeepingUp) -> str:
+    return "none" if judged.smallest_detectable > 1 else f"{share_words(judged.smallest_detectable)} of the arrivals"
+
+
+def _raised(clause: str) -> str:
+    return f"{clause[:1].upper()}{clause[1:]}"
 
 
 def _main_facts(judged: KeepingUp | None, drained: Mapping[str, Any], seen: Consumer) -> list[list[str]]:
@@ -244,7 +255,7 @@ def _main_facts(judged: KeepingUp | None, drained: Mapping[str, Any], seen: Cons
         ["Put in", f"{amount_words(judged.arrivals_per_s, 'item')}/s"],
         *([] if _shows_no_speed(seen) else [["Done", f"{amount_words(judged.taken_per_s, 'item')}/s"]]),
         ["Backlog at the end of the load", f"{amount_words(judged.backlog_end, 'item')}"],
-        ["Smallest share left over that shows", share_words(judged.smallest_detectable)],
+        ["Smallest growth that shows", _smallest_share(judged)],
     ]
     alone = drained["drain"]["alone_per_s"]
     return [*rows, *([["Done without load", f"{amount_words(alone, 'item')}/s"]] if alone else [])]
@@ -320,7 +331,7 @@ def _behind(judged: KeepingUp) -> dict[str, Any]:
         "operation": "consumer",
         "objective": "keeps up",
         "verdict": "failed",
-        "words": f"{share_words(judged.overload)} of what came in was left over",
+        "words": f"the backlog grew by {share_words(judged.overload)} of the arrivals",
         "met_up_to": None,
         "failed_from": None,
         "verdicts": [],

@@ -348,7 +348,8 @@ def stable_words(at: str, troubles: list[str], untold: list[str]) -> list[str]:
     if untold:
         words = f"Nothing was found that gets worse or comes back, over {at}."
     if troubles:
-        words = f"Not stable over {at}: {'; '.join(_lowered(one) for one in troubles)}."
+        first, *rest = troubles
+        words = " ".join([f"Not stable over {at}: {_lowered(first)}.", *(f"{one.rstrip('.')}." for one in rest)])
     return [words, *([f"It cannot be told {_listed(untold)}."] if untold else [])]
 
 

@@ -128,12 +128,12 @@ def _next_step(rows: list[dict[str, Any]]) -> str:
     if any(row.get("killed_for_memory") for row in rows):
         return (
             "Raise the memory limit that was reached (memory.max, MemoryMax= of its service, --memory of its "
-            "container), or have it hold less at a time; the system's log has what was killed (journalctl -k, dmesg)."
+            "container), or have it hold less at a time. The system's log has what was killed (journalctl -k, dmesg)."
         )
     if shares and max(shares) >= NEAR_LIMIT:
         return (
-            "It was near its memory limit: look for a kill at these moments in the log of what holds it to that limit, "
-            "and have it hold less at a time, or raise the limit."
+            "It was near its memory limit. Look for a kill at these moments in the log of what holds it to that limit. "
+            "Have it hold less at a time, or raise the limit."
         )
     return "Look at the target's log, and the system's (out of memory?), at these moments."
 

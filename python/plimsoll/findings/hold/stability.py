@@ -94,12 +94,12 @@ def _drift_finding(seconds: NDArray[np.float64], mean_ms: NDArray[np.float64]) -
         f"the mean response time changed by {percent_words(found.share)} over {time_words(found.span_s)} ({interval})"
     )
     if found.verdict == "undecided":
-        shows = f"only a drift of {percent_words(found.smallest_detectable)} or more shows in a run like this one"
+        shows = f"Only a drift of {percent_words(found.smallest_detectable)} or more shows in a run like this one"
         if found.smallest_detectable > LARGEST_TOLD:
             words = f"the mean response time may have changed by anything ({interval})"
-            shows = f"it scatters too much for a drift to show within {time_words(found.span_s)}"
+            shows = f"It scatters too much for a drift to show within {time_words(found.span_s)}"
         step = "Hold the load longer (--duration): four times the time shows half the drift."
-        return base | {"drift": about, "answer": f"It cannot be told: {words}; {shows}.", "next": [step]}
+        return base | {"drift": about, "answer": f"It cannot be told: {words}. {shows}.", "next": [step]}
     if found.verdict == "steady":
         shows = f"one of {percent_words(found.smallest_detectable)} would have shown"
         return base | {"drift": about, "answer": f"No drift beyond chance: {words}; {shows}."}

@@ -72,7 +72,7 @@ def _judge(
     )
     if is_growing(seen, arrivals_to_decide(HALF_WIDTH, seen.service_noise)):
         lost = f"{number(sum(finished) / len(finished))}/s were finished"
-        return seen, f"No: {words}, more than chance explains; {lost}.", "Lower the rate until it keeps up."
+        return seen, f"No: {words}, which is significant; {lost}.", "Lower the rate until it keeps up."
     if is_calm(seen):
         least = smallest_overload(seen.expected, seen.service_noise)
         return seen, f"Yes: {words}; an overload of {share_words(least)} or more would have shown.", None

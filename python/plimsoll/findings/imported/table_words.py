@@ -19,9 +19,8 @@ ONE_TABLE_RUN = (
     "Each level was measured once: how much it differs from run to run is not known, so there is no interval."
 )
 RISES = (
-    f"“Rises with the load”: throughput is {share_words(IN_PROPORTION)} or more of what as many users would bring in "
-    "proportion to the lowest level, or they ask for less than the most that was seen. “No more”: neither, and more "
-    "users bring no more."
+    f"“Rises with the load”: throughput is {share_words(IN_PROPORTION)} or more of the lowest level's in proportion to "
+    "the users, or they ask for less than the highest that was seen. “No more”: neither, and more users bring no more."
 )
 CARRIED_OPEN = (
     f"“Carried”: {share_words(IN_PROPORTION)} or more of what comes is done, in proportion to the lowest level. “Not "
@@ -109,10 +108,10 @@ def _doubts(rows: Sequence[Row], unit: str) -> list[str]:
         if unit in ONE_IS_ALONE and contradicts(row.level, row.throughput_per_s, mean[0] / 1000):
             waiting = row.throughput_per_s * mean[0] / 1000
             notes.append(
-                f"The numbers at {level_words(row.level, unit)} contradict each other: "
+                f"The numbers at {level_words(row.level, unit)} contradict each other (Little's law): "
                 f"{number(row.throughput_per_s)}/s with a mean of {number(mean[0])} ms keep {number(waiting)} users "
-                "waiting, more than there are, unless "
-                "these do not wait for their answers, or the tool adds times that it guessed (Little's law)."
+                "waiting, more than there are. Either they do not wait for their answers, or the tool adds times that "
+                "it guessed."
             )
     return notes
 
@@ -134,8 +133,8 @@ def _bound_words(curve: Curve) -> list[str]:
     alone = f"{number(bounds.bound(1.0))}/s for each {ONE_WORDS[unit]}"
     return [
         f"Asymptotic bounds by the lowest level and the most, without an interval: at most {alone} up to "
-        f"{level_words(bounds.crossing, unit)}, and {number(bounds.most_per_s)}/s beyond, if what an operation costs "
-        "does not change with the load."
+        f"{level_words(bounds.crossing, unit)}, and {number(bounds.most_per_s)}/s beyond. They assume that an "
+        "operation costs as much at any load."
     ]
 
 

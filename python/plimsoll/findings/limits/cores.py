@@ -158,14 +158,14 @@ def _process_limit(label: str, here: Mapping[str, float], seen: Seen, is_at_its_
     the one core that the target may use is full, so that a process at one core is no more than that."""
     low = processes(seen.low).get(label, {})
     count = max(1.0, here.get("processes", 1.0))
-    cheaper = "or have an operation take less CPU there (probes.profile shows what takes it)"
+    cheaper = "Or have an operation take less CPU there (probes.profile shows what takes it)"
     ceilings = (
         (
             "busiest_thread_cores_used",
             1.0,
             f"target process {label}, its busiest thread",
             "one core is all a thread can use",
-            f"more cores alone change nothing: have more than one thread or process of {label} do this work, {cheaper}",
+            f"have more than one thread or process of {label} do this work: more cores alone change nothing. {cheaper}",
         ),
         (
             "busiest_process_cores_used",
@@ -173,14 +173,14 @@ def _process_limit(label: str, here: Mapping[str, float], seen: Seen, is_at_its_
             f"target process {label}",
             "as if it may use no more than one core",
             f"let {label} use more than one core (its affinity, a lock of its interpreter), or start more processes of "
-            f"it, {cheaper}",
+            f"it. {cheaper}",
         ),
         (
             "cpu_cores_used",
             count,
             f"target process {label}, {count_words(count)} processes",
             "about one core for each process",
-            f"start more processes of {label} than {count_words(count)}, if the host has cores left, {cheaper}",
+            f"start more processes of {label} than {count_words(count)}, if the host has cores left. {cheaper}",
         ),
     )
     for name, ceiling, where, why, remedy in ceilings:
@@ -205,7 +205,7 @@ def _process_limit(label: str, here: Mapping[str, float], seen: Seen, is_at_its_
             text += f" The target may use one core alone{gave}: whether a second one would help was not seen."
             remedy = (
                 f"give the target a second core{' (leave --isolate out)' if gave else ''}; if it carries no more, have "
-                f"more than one thread or process of {label} do this work, {cheaper}"
+                f"more than one thread or process of {label} do this work. {cheaper}"
             )
         before = low[name] / ceiling if name in low else None
         scope = Scope.THREAD if is_thread else Scope.PROCESS

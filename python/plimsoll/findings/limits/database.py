@@ -162,7 +162,7 @@ def _statement(
     index = statements.index_for(str(event["source"]), [str(one["id"]) for one in alike])
     if index:
         first = f"{index['needs']} " if index["needs"] else ""
-        remedy = f"run {first}{index['sql'].rstrip(';')}; its predicted effect is {effect_words(index)}"
+        remedy = f"run {first}{index['sql'].rstrip(';')}. Its predicted effect is {effect_words(index)}"
         return f"{evidence} An index that is missing: {index['sql']}", remedy, Scope.UNINDEXED
     scan = without_index(alike, text, event.get("tables") or ())
     if scan is not None:

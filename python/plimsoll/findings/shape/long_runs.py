@@ -164,7 +164,7 @@ class Restart(TypedDict, total=False):
 
 
 class Burst(TypedDict):
-    """A stretch in which more requests failed than chance explains."""
+    """A stretch in which significantly more requests failed."""
 
     start_s: Seconds
     end_s: Seconds
@@ -247,7 +247,7 @@ class Cliff(TypedDict):
 
 
 class Consumer(TypedDict):
-    """What came in and what was done under the load; `overload`: share of what came in that was left over."""
+    """What arrived and what was done under the load; `overload`: growth of the backlog as a share of the arrivals."""
 
     verdict: str
     arrivals_per_s: ItemsPerSecond

@@ -257,7 +257,8 @@ def _notes(main: Mapping[str, Any], facts: SizingFacts, wanted: Wanted, hosts: S
         f"Assumed: {stays}, for which a change of {percent_words(RISE)} ± {share_words(RISE_SD)} is allowed in the "
         "interval."
         if levels >= FEWEST_LEVELS
-        else f"Assumed: {stays} as it was at the load measured; fewer than {FEWEST_LEVELS} loads do not show whether.",
+        else f"Assumed: {stays} as it was at the load measured. Fewer than {FEWEST_LEVELS} loads do not show whether "
+        "it does.",
         *facts.notes,
         "Minimum is the mean: with it every core is busy, and work waits. Response times at a size are not predicted.",
     ]

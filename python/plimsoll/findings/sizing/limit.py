@@ -162,7 +162,7 @@ def ceiling_words(parts: Sequence[Part], wanted: Wanted, stopped: Stopped) -> st
             much = f"about {math.ceil(times * stopped.size)} instead of {number(stopped.size)}"
         return (
             f"More cores alone do not help above {amount_words(carried, 'operation')}/s, where {stopped.where} stopped "
-            f"this run: {TIMES[-1]} times that load needs {much}."
+            f"this run. {TIMES[-1]} times that load needs {much}."
         )
     if stopped.is_of_hardware:
         if stopped.kind == "cpu_quota" and stopped.one_core is None and not any(part.one_thread for part in parts):

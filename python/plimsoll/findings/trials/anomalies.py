@@ -74,8 +74,8 @@ def _drift(primary: Sequence[Comparison], margin: float) -> list[str]:
         if (trend.low > 0 or trend.high < 0) and abs(change) > margin:
             way = "rose" if change > 0 else "fell"
             sentences.append(
-                f"{one.statistic} at {one.load} {way} by {share_words(abs(change))} in A and B alike over the session; "
-                "pairs cancel that, but data that grow, caches that fill or a busier machine are part of these times."
+                f"{one.statistic} at {one.load} {way} by {share_words(abs(change))} in A and B alike over the session. "
+                "Pairs cancel that, but data that grow, caches that fill or a busier machine are part of these times."
             )
     return sentences
 

@@ -169,7 +169,7 @@ def _layer_sentence(name: str, share: Share, place: int, names: Sequence[str], w
     if place + 1 < len(names) and not parts:
         if share.is_negative:
             return f"{text} {names[place + 1]} took longer than {names[place]}: it is no part of it."
-        return f"{text} Cannot separate {names[place]} from {names[place + 1]}: chance explains the difference."
+        return f"{text} Cannot separate {names[place]} from {names[place + 1]}: the difference is not significant."
     return text
 
 
@@ -195,7 +195,7 @@ def _answer(
         return f"{text} This does not add up: {joined(wrong)} would be below zero."
     unclear = [name for name, share in zip(layers, shares, strict=True) if not share.is_there]
     if unclear:
-        return f"{text} Cannot separate from nothing: {joined(unclear)}."
+        return f"{text} Not significant: {joined(unclear)}."
     first = found["order"][0]
     if first["larger_than_next"]:
         return f"{text} {first['layer'][0].upper()}{first['layer'][1:]} takes the most."

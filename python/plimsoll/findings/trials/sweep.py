@@ -269,7 +269,7 @@ def _form_words(name: str, law: PowerLaw | None, places: int) -> tuple[str, str]
     if law.low <= 0 <= law.high:
         return "unknown", f"may depend on {name} or not: {exponent} cannot be told from none"
     if law.form == "unchecked":
-        return "unchecked", f"goes with {exponent}, if that is its form, which two values cannot show"
+        return "unchecked", f"goes with {exponent}, if that is its form (two values cannot show it)"
     return "power", f"goes with {exponent}"
 
 

@@ -80,7 +80,7 @@ def _left_out_words(name: str, keeps: tuple[Figure, ...], many: Sequence[Mapping
     trials = f"rial{'s' if len(many) > 1 else ''} {which}"
     if keeps:
         what = "high percentiles are" if "middle" in keeps else "response times are"
-        return f"The {what} left out of t{trials}, because the generator was late there: {many[0]['reason']}"
+        return f"The {what} left out of t{trials}, because the generator was late there. {many[0]['reason']}"
     why = {SILENT: ", because", "flow": ":", DAMAGE: ":"}.get(name, ", because the generator was a limit there:")
     return f"T{trials} left out{why} {many[0]['reason']}"
 

@@ -73,7 +73,7 @@ def idle_cells(
             )
             did = f"{who} did nothing at {here} ({times} at {there})"
             if share >= MOST_OF_IT:
-                unread.places.setdefault(place, f"{did}, so another process did its work there: name it in {NAMED}.")
+                unread.places.setdefault(place, f"{did}. Another process did its work there: name it in {NAMED}.")
             else:
                 unread.notes.append(f"{did}: if another process works in its place there, name it in {NAMED}.")
             break

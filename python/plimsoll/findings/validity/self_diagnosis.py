@@ -216,10 +216,10 @@ def _starved(facts: GeneratorSeconds) -> list[Diagnosis]:
     quota = facts.mean("throttled_share") >= MOSTLY * facts.mean("waiting_share")
     cores = facts.last("quota_cores") if quota else None
     of_cores = f" of {cores:g} cores" if cores else ""
-    who = f"the container's CPU quota{of_cores}" if quota else "other work on this machine"
+    who = f"The container's CPU quota{of_cores}" if quota else "Other work on this machine"
     words = (
-        f"The generator had work for {share_words(min(1.0, wanting.mean))} of the time {wanting.words()}, and {who} "
-        f"kept a thread of it from its core for {share_words(sum(kept) / len(kept))}: it could not have sent more."
+        f"The generator had work for {share_words(min(1.0, wanting.mean))} of the time {wanting.words()}. {who} kept a "
+        f"thread of it from its core for {share_words(sum(kept) / len(kept))}: it could not have sent more."
     )
     return [Diagnosis("starved", words, remedies.QUOTA if quota else remedies.OWN_CORES)]
 
@@ -229,8 +229,8 @@ def _vus(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
     if denied:
         yield Diagnosis(
             "vus",
-            f"{count_words(denied)} of the VUs that the script asks for never ran: this machine's free memory, open "
-            "files or local ports do not allow them (the limits are printed when a run starts).",
+            f"{count_words(denied)} of the VUs that the script asks for never ran. This machine's free memory, open "
+            "files or local ports do not allow them. A run prints these limits when it starts.",
             remedies.MORE_VUS,
         )
 
@@ -241,8 +241,8 @@ def _files(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
     if refused:
         yield Diagnosis(
             "files",
-            f"{count_words(refused)} connections could not be opened because the generator had no free file descriptor"
-            f"{allowed}: these requests failed here and never reached the target.",
+            f"{count_words(refused)} connections could not be opened: the generator had no free file descriptor"
+            f"{allowed}. These requests failed here and never reached the target.",
             remedies.OPEN_FILES,
         )
     elif limit and opened and opened >= NEAR * limit:
@@ -261,8 +261,8 @@ def _ports(facts: GeneratorSeconds, busiest: tuple[str, int] | None) -> Iterator
     if refused:
         yield Diagnosis(
             "ports",
-            f"{counted_words(refused, 'connection')} could not be opened because no local port was free"
-            f"{f' ({state})' if state else ''}: these requests failed here and never reached the target.",
+            f"{counted_words(refused, 'connection')} could not be opened: no local port was free"
+            f"{f' ({state})' if state else ''}. These requests failed here and never reached the target.",
             remedies.LOCAL_PORTS,
         )
     elif busiest and ports and busiest[1] >= NEAR * ports:
@@ -288,15 +288,15 @@ def _taken(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
         cores = facts.last("quota_cores")
         yield Diagnosis(
             "quota",
-            f"The container's CPU quota{f' of {cores:g} cores' if cores else ''} held the generator up for "
-            f"{share_words(quota.mean)} of the time {quota.words()}: requests were sent and answers read late.",
+            f"The container's CPU quota{f' of {cores:g} cores' if cores else ''} stopped the generator for "
+            f"{share_words(quota.mean)} of the time {quota.words()}. Requests were sent and answers read late.",
             remedies.QUOTA,
         )
     elif waiting:
         yield Diagnosis(
             "waiting",
             f"Other work on this machine kept a thread of the generator from its core for {share_words(waiting.mean)} "
-            f"of the time {waiting.words()}: requests were sent and answers read late.",
+            f"of the time {waiting.words()}. Requests were sent and answers read late.",
             remedies.OWN_CORES,
         )
 
@@ -307,8 +307,8 @@ def _steal(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
     if stolen and late.shows:
         yield Diagnosis(
             "steal",
-            f"The hypervisor took {share_words(stolen.mean)} of this machine's processors away {stolen.words()}, and "
-            f"the generator was late by {ms_words(late.p99_ms)} at p99: response times contain those pauses.",
+            f"The hypervisor took {share_words(stolen.mean)} of this machine's processors away {stolen.words()}. "
+            f"The generator was late by {ms_words(late.p99_ms)} at p99: response times contain those pauses.",
             remedies.STEAL,
         )
 
@@ -338,18 +338,18 @@ def _stalls(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
     cores = facts.last("usable_cores") or threads
     if script_ms is not None and p99_ms is not None and p99_ms >= LEAST_STALL_MS:
         what = "The script kept a thread of the generator"
-        time = f"; an iteration's script computed for {ms_words(script_ms)} in the mean, {ms_words(p99_ms)} at p99"
+        time = f" An iteration's script computed for {ms_words(script_ms)} in the mean, {ms_words(p99_ms)} at p99."
         remedy = remedies.cheaper_script(threads, cores)
     else:
         # A turn is also long where the processor was taken from it meanwhile.
         if 2 * sum(map(facts.mean, ("waiting_share", "host_steal_share", "throttled_share"))) >= stalled.mean:
             return
-        what, time = "Work without a pause (as handshakes or large bodies at once) kept a thread of the generator", ""
+        what, time = "Work without a pause (handshakes, large bodies) kept a thread of the generator", ""
         remedy = remedies.fewer_vus_a_thread(threads, cores)
     yield Diagnosis(
         "stall",
-        f"{what} from its other VUs for up to {ms_words(longest)} at a time, {share_words(stalled.mean)} of the time "
-        f"{stalled.words()}{time}: answers that came meanwhile were read that much late.",
+        f"{what} from its other VUs for up to {ms_words(longest)} at a time. It did so for {share_words(stalled.mean)} "
+        f"of the time {stalled.words()}.{time} Answers that came meanwhile were read that much late.",
         remedy,
     )
 

@@ -13,12 +13,12 @@ Shape = Literal["samples", "seconds", "summary"]
 Loop = Literal["open", "closed", "unknown"]
 
 HIDES_QUEUEING = (
-    "Its users wait for each answer before they ask again, so a slow target is asked less: the queue that independent "
+    "Its users wait for each answer before they ask again, so a slow target is asked less. The queue that independent "
     "users would meet is not in these times (coordinated omission)."
 )
 LOOP_UNKNOWN = (
-    "The file does not say whether users wait for their answers (closed) or come whatever happens (open); taken as "
-    "closed, whose times hide the queue that independent users would meet. --model open says otherwise."
+    "The file does not say whether users wait for their answers (closed) or come whatever happens (open). It is taken "
+    "as closed: such times hide the queue that independent users would meet. --model open says otherwise."
 )
 FAILURES_UNKNOWN = "How many requests failed is not known: {key} is missing or cannot be read."
 NO_ARRIVAL_TIMES = (
@@ -26,8 +26,8 @@ NO_ARRIVAL_TIMES = (
 )
 NO_GENERATOR = "It has nothing about the generator's own health, so that cannot be ruled out as the limit."
 ONE_SUMMARY = (
-    "A summary has no times of single requests: no interval, no drift, no periodic spikes, no bursts of failures, no "
-    "warm-up cut away, and nothing that resources over time could be put beside."
+    "A summary has no times of single requests: so no interval, no drift, no periodic spikes, no bursts of failures. "
+    "No warm-up is cut away, and resources over time cannot be put beside it."
 )
 ONE_RUN = (
     "One run per level says nothing about how much runs differ: differences are consistent with a change, not a proof."

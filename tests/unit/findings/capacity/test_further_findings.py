@@ -91,7 +91,7 @@ def test_a_budget_that_cannot_be_told_says_why_and_what_names_there_are():
     words = by_question(further_findings(main, run, budgets={"disk": 0.5}, same_host=True))["How far would it go?"]
     assert "no use of it was seen to rise with throughput; that of app, cpu was" in words["answer"]
     apart = further_findings(main, run, budgets={"cpu": 0.5}, cores=8, same_host=True, kept_apart="in words")
-    assert by_question(apart)["How far would it go?"]["answer"].count("run it without --isolate") == 2
+    assert by_question(apart)["How far would it go?"]["answer"].count("Run it without --isolate") == 2
 
 
 def test_more_cores_do_not_widen_a_thread_and_the_finding_says_so():
@@ -252,4 +252,6 @@ def test_a_disk_that_others_use_now_and_then_is_no_next_limit():
             row["values"]["disk_busy_share"] = shares[row["second"] // 10]
     found = by_question(further_findings(main, run, same_host=True))["What would stop it next?"]
     assert "disk" not in found["answer"]
-    assert any("busiest disk is left out: its use, 12% at most, rose no more than" in note for note in found["notes"])
+    assert any(
+        "busiest disk is left out: its use, 12% at most, did not rise significantly" in note for note in found["notes"]
+    )

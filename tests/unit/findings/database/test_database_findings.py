@@ -160,7 +160,7 @@ RUN = {
     [
         (
             {},
-            "not proven by a run; the planner's cost with a hypothetical index falls from 5,000 to 8, a factor of 625",
+            "not proven by a run. The planner's cost with a hypothetical index falls from 5,000 to 8, a factor of 625",
         ),
         (
             {"proof": "executed", "values": "drawn", "statements": [RUN]},

@@ -41,8 +41,8 @@ def remedy(text: str, one: dict[str, Any] | None = None, tables: tuple[dict[str,
 )
 def test_columns_are_named_where_equalities_of_one_table_are_all_that_it_asks(text: str, sql: str) -> None:
     assert remedy(text) == (
-        f"run {sql}, if EXPLAIN shows no index that it could use; its effect is not proven, as no planner was asked, "
-        "expected is that a call reads about 20 rows in place of 50,000"
+        f"run {sql}, if EXPLAIN shows no index that it could use. A call should then read about 20 rows in place of "
+        "50,000. Its effect is not proven, as no planner was asked"
     )
 
 
@@ -63,8 +63,8 @@ def test_columns_are_named_where_equalities_of_one_table_are_all_that_it_asks(te
 )
 def test_of_other_statements_the_one_table_that_was_read_whole_is_named_and_no_column(text: str) -> None:
     assert remedy(text) == (
-        "see by EXPLAIN what it reads `orders` for, and give it an index for that (ALTER TABLE `orders` ADD INDEX …); "
-        "its effect is not proven, as no planner was asked"
+        "see by EXPLAIN what it reads `orders` for, and give it an index for that (ALTER TABLE `orders` ADD INDEX …). "
+        "Its effect is not proven, as no planner was asked"
     )
 
 

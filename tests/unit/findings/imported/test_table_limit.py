@@ -64,7 +64,7 @@ def test_analyze_of_a_table_says_what_stops_it(tmp_path: Path):
     assert levels["limited_by"]["runner_up"]["kind"] == "disk"
     cpu, disk = levels["next"][-2:]
     assert cpu.startswith("Give the target more CPU; a mean over cores cannot show one that is full")
-    assert disk.startswith("If that changes nothing, ") and "give the target a faster disk" in disk
+    assert disk.startswith("If that changes nothing, ") and "Give the target a faster disk" in disk
 
 
 def test_analyze_of_a_table_with_room_everywhere_says_where_to_look(tmp_path: Path):

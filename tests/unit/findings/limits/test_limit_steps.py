@@ -21,7 +21,7 @@ def limit(kind: str, remedy: str = "do this", **more: Any) -> dict[str, Any]:
 
 def test_a_capacity_proves_its_limit_and_a_held_load_is_told_what_to_do() -> None:
     assert steps_of(limit("pool"), verify=True, probed=True) == [
-        "Prove the limit by an intervention: do this; and run it again (--verify)."
+        "Prove the limit by an intervention: do this. Then run it again (--verify)."
     ]
     assert steps_of(limit("pool"), verify=False, probed=True) == ["Do this."]
 
@@ -29,7 +29,7 @@ def test_a_capacity_proves_its_limit_and_a_held_load_is_told_what_to_do() -> Non
 def test_the_runner_up_is_the_second_step() -> None:
     second = limit("cpu", "do that") | {"where": "over there"}
     steps = steps_of(limit("pool", runner_up=second), verify=False, probed=True)
-    assert steps == ["Do this.", "If that changes nothing, look next at over there: do that."]
+    assert steps == ["Do this.", "If that changes nothing, look next at over there. Do that."]
     same = limit("pool", runner_up=limit("pool"))
     assert steps_of(same, verify=False, probed=True) == ["Do this."]
 
@@ -105,7 +105,7 @@ def test_a_thread_that_fills_a_core_is_not_told_to_have_more_cores() -> None:
     found = busy_step({"busiest_thread_cores_used": 0.99, "cpu_cores_used": 1.0, "processes": 1.0})
     assert found["where"].endswith("its busiest thread")
     assert "more than one thread or process of app" in found["remedy"]
-    assert found["remedy"].startswith("more cores alone change nothing: ")
+    assert "do this work: more cores alone change nothing. Or have an operation" in found["remedy"]
 
 
 def test_processes_that_fill_a_core_each_are_told_to_be_more() -> None:
