@@ -12,6 +12,7 @@ from plimsoll.report.finding_view import FindingView
 from plimsoll.report.k6.outcome import views_of
 
 MOST_WORDS = 30  # with numbers; a page has 25
+MOST_WORDS_OF_STEP = 25
 OF_FINDINGS = COINAGES | {
     r"\bleft over\b": "the backlog grows by so many a second",
     r"\bchance explains\b": "not significant",
@@ -77,12 +78,12 @@ def faults(finding: Mapping[str, Any]) -> list[str]:
         f"{place}, {fault}: {one}"
         for place, text in texts_of(finding)
         for one in sentences(text)
-        for fault in faults_of_sentence(one)
+        for fault in faults_of_sentence(one, MOST_WORDS_OF_STEP if place == "next step" else MOST_WORDS)
     ]
 
 
-def faults_of_sentence(sentence: str) -> Iterator[str]:
-    if (count := words(sentence)) > MOST_WORDS:
+def faults_of_sentence(sentence: str, most_words: int = MOST_WORDS) -> Iterator[str]:
+    if (count := words(sentence)) > most_words:
         yield f"{count} words"
     for coinage, instead in OF_FINDINGS.items():
         if match := re.search(coinage, sentence, re.IGNORECASE):

@@ -399,7 +399,7 @@ def test_a_limit_that_is_not_known_promises_nothing_of_more_cores() -> None:
     main, run = run_of(LOADS, thread=False)
     stopped_at(main, 120.0, {"kind": "unknown", "where": None})
     found = sizing_of(main, run, expected_level=500)
-    assert "was not found: whether more cores lift it cannot be told. 10 times that load" in found["answer"]
+    assert "was not found. Whether more cores lift it cannot be told. 10 times that load" in found["answer"]
     assert all(cell.startswith("cannot tell") for cell in process_cells(found).values())
 
 
@@ -505,4 +505,4 @@ def test_where_what_stopped_the_run_was_not_found_no_cores_are_promised(carried:
     main["limited_by"] = {"kind": "unknown", "where": None}
     main["capacity"]["rate_per_s"] = carried
     words = sizing_of(main, run)["answer"]
-    assert f"What stopped this run{at} was not found: whether more cores lift it cannot be told." in words
+    assert f"What stopped this run{at} was not found. Whether more cores lift it cannot be told." in words

@@ -30,7 +30,7 @@ def stopped_run(limited: dict, thread: bool = False):
         (POOL, "More cores alone do not help above 120 operations/s, where pool jdbc stopped this run"),
         (LOCK, "More cores alone do not help above 120 operations/s, where locks of app stopped this run"),
         (UNKNOWN, "What stopped this run at 120 operations/s was not found"),
-        (ERRORS, "This run stopped at 120 operations/s because of errors, status 503: whether more cores lift it"),
+        (ERRORS, "This run stopped at 120 operations/s because of errors, status 503. Whether more cores lift it"),
         ({"kind": "none", "where": None}, "What stopped this run at 120 operations/s was not found"),
     ],
 )
@@ -104,8 +104,8 @@ def fell_behind_in_a_short_step(limited: dict | None):
 @pytest.mark.parametrize(
     ("limited", "words"),
     [
-        (UNKNOWN, "what limited it was not found: whether more cores lift it cannot be told"),
-        (None, "what limited it was not found: whether more cores lift it cannot be told"),
+        (UNKNOWN, "what limited it was not found. Whether more cores lift it cannot be told"),
+        (None, "what limited it was not found. Whether more cores lift it cannot be told"),
         (POOL, "limited by pool jdbc, as it seems: more cores may not help above that"),
         (CPU, "limited by host, as it seems: that more of it carries more was not measured"),
     ],

@@ -28,7 +28,7 @@ MOST_SAID = 4
 MOST_LOADS_SAID = 3
 NO_UNIT = "no unit"
 ASSUMED = (
-    "Intervals of 95% are from batches of time, at most 40 of equal length at each load: neighbours may go together, "
+    "Intervals of 95% are from batches of time, at most 40 of equal length at each load. Neighbours may go together, "
     "others may not, and the target stays the same."
 )
 CEILING_MEANS = (

@@ -137,7 +137,7 @@ def _seconds(found: Estimate) -> str:
 def _source_words(source: str, bounds: Bounds, fullest: tuple[Resource, Estimate] | None) -> str:
     if source != "plateau" and fullest is not None:
         return (
-            f"D is that of {fullest[0].where}, of what was watched the first to be full; what was not watched may end "
+            f"D is that of {fullest[0].where}, of what was watched the first to be full. What was not watched may end "
             "earlier. Up to a quarter more demand by then is allowed for."
         )
     words = "D is that of the plateau, where throughput stopped rising: of what limits there, whatever it is."

@@ -169,7 +169,7 @@ def _on_cores(cores: int, resources: Sequence[Resource], missing: list[str], kep
 
 def _headline(one: Reaching, main: Mapping[str, Any]) -> str:
     if one.curve is None:
-        return f"On {one.what}: about {number(one.per_s)}/s {CONSTANT}; fewer than three levels give no interval."
+        return f"On {one.what}: about {number(one.per_s)}/s {CONSTANT}. Fewer than three levels give no interval."
     low, high = one.curve.interval
     if not one.told:
         to = f"between {number(low)} and {number(high)}/s" if high is not None else f"{number(low)}/s or more"

@@ -73,8 +73,8 @@ def scaling_of_imported(
     if model != "closed":
         return [], [f"{what}: the load is open, so its level is no number of users at work."]
     return [], [
-        f"{what} ({LAW}): that needs {FEWEST_LEVELS} levels held with at most 1% failures and repeats that agree, of "
-        f"which it has {levels}."
+        f"{what} ({LAW}): that needs {FEWEST_LEVELS} levels held with at most 1% failures and repeats that agree. It "
+        f"has {levels}."
     ]
 
 

@@ -64,7 +64,7 @@ def _held(keep: Mapping[str, Any]) -> list[str]:
     value = share_words(seen["value"] or 0.0) if seen["unit"] == "ratio" else ms_words(seen["value"] or 0.0)
     name = str(ruling["objective"]).partition("<")[0].replace("error_rate", "the error rate")
     words = [
-        f"Over that time {name} was {value}; it was above the limit for {share_words(keep['violated_share'])} of the "
+        f"Over that time {name} was {value}. It was above the limit for {share_words(keep['violated_share'])} of the "
         "time, by turns, as steering to a limit means."
     ]
     if not keep["held"]:

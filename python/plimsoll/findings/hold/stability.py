@@ -153,8 +153,8 @@ def periodic_finding(series: HoldSeries) -> dict[str, Any]:
             "answer": (
                 "No period was found. A job that comes "
                 "back less often than "
-                f"every {longest} would not show in this run, "
-                "and neither would one that costs less than the response times scatter."
+                f"every {longest} would not show in this run. "
+                "Nor would one that costs less than the response times scatter."
             )
         }
     first = float(series.seconds[0])

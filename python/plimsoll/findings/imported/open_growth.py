@@ -47,7 +47,7 @@ def growth_finding(started: Sequence[int], done: Sequence[int], run_path: str | 
         ),
         "growth": None if seen is None else _json(seen),
         "notes": [
-            "The rate that was asked for is not in the file; the rate at which requests began stands for it, so a "
+            "The rate that was asked for is not in the file. The rate at which requests began stands for it, so a "
             "generator that fell behind would not show."
         ],
         "next": [settle] if settle else [],

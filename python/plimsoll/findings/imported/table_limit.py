@@ -17,7 +17,7 @@ from plimsoll.words import level_words, share_words
 
 _KINDS = (("disk", re.compile(r"\bdisk\b", re.I)), ("memory", re.compile(r"\b(?:memory|mem|ram)\b", re.I)))
 _REMEDIES = {
-    "cpu": "give the target more CPU; a mean over cores cannot show one that is full, so more processes or threads may "
+    "cpu": "give the target more CPU. A mean over cores cannot show one that is full, so more processes or threads may "
     "be what it needs instead",
     "disk": "give the target a faster disk, or let it read and write less",
     "memory": "give the target more memory",

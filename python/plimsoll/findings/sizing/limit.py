@@ -168,7 +168,7 @@ def ceiling_words(parts: Sequence[Part], wanted: Wanted, stopped: Stopped) -> st
         if stopped.kind == "cpu_quota" and stopped.one_core is None and not any(part.one_thread for part in parts):
             return f"The {stopped.where} stopped this run {at}: raise it to these cores."
         return ""
-    return f"{stopped.unknown_words}: whether more cores lift it cannot be told."
+    return f"{stopped.unknown_words}. Whether more cores lift it cannot be told."
 
 
 def _behind_words(parts: Sequence[Part], wanted: Wanted, stopped: Stopped, behind_per_s: float) -> str:
@@ -181,13 +181,13 @@ def _behind_words(parts: Sequence[Part], wanted: Wanted, stopped: Stopped, behin
     if stopped.is_of_hardware:
         return f"{fell}, limited by {stopped.where}, as it seems: that more of it carries more was not measured."
     why = "what limited it was not found" if stopped.kind in ("unknown", "none") else f"because of {stopped.cause}"
-    return f"{fell}, and {why}: whether more cores lift it cannot be told."
+    return f"{fell}, and {why}. Whether more cores lift it cannot be told."
 
 
 def _unproven_words(stopped: Stopped) -> str:
     """Of a limit whose height the run does not tell."""
     if stopped.kind == "unknown":
-        return f"{stopped.unknown_words}: whether more cores lift it cannot be told."
+        return f"{stopped.unknown_words}. Whether more cores lift it cannot be told."
     if not stopped.is_of_its_own or stopped.one_core is not None:
         return ""
     if stopped.seems:
@@ -230,7 +230,7 @@ def _process_words(part: Part, wanted: Wanted, stopped: Stopped) -> str:
     words = f" {at} needs {more[first]} processes of {part.label}, {_why_one_core(part, stopped)}"
     last = TIMES[-1]
     if last in more and last != first:
-        words += f"; {last} times that load needs {more[last]} of them"
+        words += f". {last} times that load needs {more[last]} of them"
     return f"{words}. {'Then more' if stopped.seems else 'More'} cores alone do not help."
 
 

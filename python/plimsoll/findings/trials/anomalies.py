@@ -53,7 +53,8 @@ def _odd_pairs(one: Comparison, trials: Sequence[Trial], margin: float) -> list[
     plural = "s" if len(found) > 1 else ""
     return [
         f"{what} at {one.load}: pair{plural} {', '.join(numbers)} lie{'' if plural else 's'} far from the rest "
-        f"({number(usual)}); {'they are' if plural else 'it is'} counted all the same; without, {effect}."
+        f"({number(usual)}). {'They are' if plural else 'It is'} counted all the same. "
+        f"Without {'them' if plural else 'it'}, {effect}."
     ]
 
 

@@ -303,7 +303,7 @@ def _summed_up(title: str, name: str, mine: Sequence[Mapping[str, Any]]) -> str:
     where = joined([f"{key}={value}" for key, value in steepest["at"].items()])
     ends = [f"{_amount(steepest['metric'], value)} at {name}={x}" for x, value in (steepest["least"], steepest["most"])]
     words = f"{title} changes by a factor of {span} over {name}, as the others are set"
-    return f"{words[0].upper()}{words[1:]}; most at {where}: {' to '.join(ends)}."
+    return f"{words[0].upper()}{words[1:]}. Most at {where}: {' to '.join(ends)}."
 
 
 def _amount(metric: str, value: float) -> str:

@@ -445,7 +445,7 @@ def _same_host_words(health: dict[str, Any]) -> str:
             f": the target used {amount_words(health['target_cores'], 'core')}, the generator "
             f"{number(health['generator_cores'])}"
         )
-    text += "; they shared memory, caches, kernel and the loopback network"
+    text += ". They shared memory, caches, kernel and the loopback network"
     return f"{text}; {health['kept_apart']}." if health["kept_apart"] else f"{text}, and were not kept apart."
 
 

@@ -377,8 +377,8 @@ def _others_words(facts: GeneratorSeconds) -> str:
     own = facts.mean("cpu_s") / cores
     if busy >= HOST_FULL and own < OF_FULL_HOST * busy:
         return (
-            f" The cores of this machine were {share_words(busy)} busy, {share_words(own)} of them by the generator: "
-            "the target, if it runs here, and other work had the rest."
+            f" The cores of this machine were {share_words(busy)} busy, {share_words(own)} of them by the generator. "
+            "The target, if it runs here, and other work had the rest."
         )
     return ""
 

@@ -18,7 +18,7 @@ from plimsoll.runs.importers.spill import Spill
 
 NS_PER_MS = 1e6
 STAMPED_LATE = (
-    "vegeta stamps the start when a worker takes a request, not when it was due: with too few workers (-max-workers) "
+    "vegeta stamps the start when a worker takes a request, not when it was due. With too few workers (-max-workers) "
     "its own backlog is not in these times."
 )
 _CSV_COLUMNS = 12

@@ -48,7 +48,7 @@ def test_without_a_plateau_the_largest_measured_demand_bounds():
     found = found_of(LEVELS[:5], app=DEMAND_S)
     assert found["asymptotes"]["demand_of"] == "app"
     assert holds(found["asymptotes"], "most_interval", 100) and holds(found["asymptotes"], "crossing_interval", 51)
-    assert "what was not watched may end earlier" in found["notes"][1]
+    assert "What was not watched may end earlier" in found["notes"][1]
 
 
 def test_what_the_steps_do_not_support_is_not_said():

@@ -41,4 +41,4 @@ def test_a_fall_that_is_within_chance_is_no_peak_that_was_seen() -> None:
 
 def test_levels_whose_repeats_disagree_are_left_out() -> None:
     found, why = scaling_of_imported(steps(per_s=[10.0] * 7, verdict="mixed"), "users", "closed", None)
-    assert not found and "repeats that agree, of which it has 0" in why[0]
+    assert not found and "repeats that agree. It has 0" in why[0]

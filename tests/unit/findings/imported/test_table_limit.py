@@ -63,7 +63,7 @@ def test_analyze_of_a_table_says_what_stops_it(tmp_path: Path):
     assert levels["answer"].endswith("What stops it: CPU of the target.")
     assert levels["limited_by"]["runner_up"]["kind"] == "disk"
     cpu, disk = levels["next"][-2:]
-    assert cpu.startswith("Give the target more CPU; a mean over cores cannot show one that is full")
+    assert cpu.startswith("Give the target more CPU. A mean over cores cannot show one that is full")
     assert disk.startswith("If that changes nothing, ") and "Give the target a faster disk" in disk
 
 

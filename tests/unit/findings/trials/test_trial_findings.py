@@ -128,7 +128,7 @@ def test_an_arm_that_fails_more_is_told_first_and_is_never_called_faster() -> No
 def test_one_pair_far_from_the_rest_is_named_and_counted() -> None:
     pairs = [*scattered(1.0, noise=0.01, count=9), (100.0, 250.0)]
     [words] = [text for text in compared(pairs)["anomalies"] if "far from the rest" in text]
-    assert "pair 10 (B ÷ A 2.5; trials 19 and 20)" in words and "without, the verdict would be same" in words
+    assert "pair 10 (B ÷ A 2.5; trials 19 and 20)" in words and "Without it, the verdict would be same" in words
 
 
 def test_a_drift_of_both_and_an_error_burst_are_named() -> None:

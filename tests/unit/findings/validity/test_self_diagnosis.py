@@ -65,7 +65,7 @@ def test_lateness_is_others_doing_where_it_waited_longer_for_a_core_than_it_ran(
 def test_lateness_on_a_full_machine_tells_how_little_of_it_was_the_generators() -> None:
     engine = {"lag_p99_ms": 16.0, "cpu_s": 0.04}
     [found] = [one for one in diagnose(facts(engine, {"host_busy_share": 1.0})) if one.name == "lag"]
-    assert "were 100% busy, 1% of them by the generator: the target, if it runs here, and other work" in found.words
+    assert "were 100% busy, 1% of them by the generator. The target, if it runs here, and other work" in found.words
     [found] = [one for one in diagnose(facts(engine | {"cpu_s": 3.0}, {"host_busy_share": 1.0})) if one.name == "lag"]
     assert "other work" not in found.words
 

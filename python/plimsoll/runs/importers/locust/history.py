@@ -215,7 +215,7 @@ FORMAT = Format(
     supports="counts and errors per second, levels from User Count, bounds of percentiles at each level",
     cannot=(
         HIDES_QUEUEING,
-        "It has percentiles of the last 10 s only, which cannot be merged: at a level they are bounds, and a level "
+        "It has percentiles of the last 10 s only, which cannot be merged. At a level they are bounds, and a level "
         "held for less than 11 s has none.",
         NO_GENERATOR,
     ),
