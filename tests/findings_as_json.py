@@ -46,7 +46,7 @@ def check(finding: Mapping[str, Any]) -> None:
     assert all(one["words"] and one["unit"] and one["file"] for one in written["evidence"])
     assert numbers_without_unit(written) == [], written["question"]
     assert torn_sentences(written) == [], written["question"]
-    assert faults(finding) == [], written["question"]
+    assert not (hard := faults(finding)), (written["question"], hard)
 
 
 def torn_sentences(value: Any) -> list[str]:

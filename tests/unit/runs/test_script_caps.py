@@ -48,7 +48,7 @@ def test_what_the_vus_of_the_script_allow_is_named_with_its_line_and_what_to_set
     script = "import { sleep } from 'k6';\n// maxVUs: 9\nconst a = {\n  maxVUs: 50 };\n\nfunction f() { sleep(0.1); }\n"
     cap = found(ONE, load(490, 102, 2, 700), load(100, 101, 1), script)
     assert cap.words == (
-        "The script cannot send more: maxVUs of 50 (scenario a, line 4) allows about 495 iterations/s, as an iteration "
+        "The script cannot send more: maxVUs of 50 (scenario a, line 4) allows about 495 iterations/s. An iteration "
         "takes 101 ms, of which 100 ms are the script's own waiting (line 6). The target was not the limit."
     )
     assert cap.remedy == "Raise maxVUs to 200 for up to 1,980 iterations/s (and preAllocatedVUs)."
@@ -68,7 +68,7 @@ def test_a_target_that_gets_slow_or_carries_less_is_the_limit_itself(
 
 def test_a_target_of_constant_latency_is_not_the_limit_where_vus_are_short() -> None:
     cap = found(ONE, load(480, 104, 104, 700), load(100, 100, 100))
-    assert "as an iteration takes 100 ms. The target" in cap.words
+    assert "An iteration takes 100 ms. The target" in cap.words
 
 
 def test_without_a_calm_load_the_shortest_iteration_tells() -> None:

@@ -182,7 +182,7 @@ class BindingCap:
 
     @property
     def words(self) -> str:
-        """ "The script cannot send more: maxVUs of 50 (line 5) allows about 495 iterations/s, as an iteration takes
+        """ "The script cannot send more: maxVUs of 50 (line 5) allows about 495 iterations/s. An iteration takes
         101 ms, of which 100 ms are the script's own waiting (line 9)."."""
         verb = "allow" if self.cap.option in (MACHINE, SOME) else "allows"
         allows = f"{verb} about {number(self.allows_per_s)} {self.cap.unit}/s{self._each}"
@@ -195,7 +195,7 @@ class BindingCap:
             return ""
         if cap.least_iteration_s > self.iteration_s:
             return f", as minIterationDuration keeps a VU for {ms_words(1000 * cap.least_iteration_s)}"
-        each = f", as an iteration takes {ms_words(1000 * self.iteration_s)}"
+        each = f". An iteration takes {ms_words(1000 * self.iteration_s)}"
         if self.own_s is not None and self.own_s > MOSTLY * self.iteration_s:
             at = f" (line {cap.sleep_line})" if cap.sleep_line is not None else ""
             return f"{each}, of which {ms_words(1000 * self.own_s)} are the script's own waiting{at}"
