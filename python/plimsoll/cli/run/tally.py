@@ -15,6 +15,7 @@ from plimsoll.runs.readings.failures import (
     nothing_measured_words,
     requests_words,
 )
+from plimsoll.runs.readings.summary_parts import SummaryParts
 from plimsoll.runs.readings.thresholds import NO_DATA
 from plimsoll.runs.snapshot import Snapshot
 
@@ -23,7 +24,8 @@ IN_VAIN = "unanswered_iterations"
 
 @dataclass
 class Tally:
-    """Counts over a run, and the values of tags that samples had; grows with the numbers of causes and of these."""
+    """Counts over a run, and the values of tags that samples had; grows with the numbers of causes and of these, and as
+    `parts` grow if they are asked for."""
 
     failures: Failures = field(default_factory=Failures)
     planned: int = 0
@@ -40,6 +42,7 @@ class Tally:
     answered: int = 0
     iterations: Counter[str] = field(default_factory=Counter)  # of each scenario
     tags: dict[str, dict[str, set[str]]] = field(default_factory=dict)  # of requests, by FAILED, and of other metrics
+    parts: SummaryParts | None = None  # of a full summary
 
     def add(self, snapshot: Snapshot) -> None:
         """Add one second."""
@@ -50,6 +53,8 @@ class Tally:
         self.done += snapshot.done
         self.threw += snapshot.threw
         self.broke += snapshot.broke
+        if self.parts is not None:
+            self.parts.add(snapshot)
         for series in snapshot.series:
             self.failures.add(series)
             if series.metric == IN_VAIN:
