@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import json
+import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
@@ -71,6 +72,14 @@ def checked(flags: Mapping[str, Any], told: Settings) -> Summary:
     is_off = bool(told.above.get("noSummary", told.below.get("noSummary", False)))
     modes: dict[Any, Mode] = {"full": "full", "legacy": "legacy"}
     return Summary(None if is_off else modes.get(run.get("summaryMode"), "compact"), export)
+
+
+def without_parts(summary: Summary) -> Summary:
+    """A compact one in place of a full one, which is said: of a run whose last seconds nobody read."""
+    if summary.mode != "full":
+        return summary
+    print("the summary is the compact one: seconds that a full one needs are missing", file=sys.stderr)
+    return replace(summary, mode="compact")
 
 
 def outputs(run: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -75,6 +75,7 @@ def _run_script(flags: Mapping[str, Any], told: Settings) -> int:
         files_of_engine,
         script_caps,
         unmade_iterations,
+        without_parts,
     )
     from plimsoll.cli.run.declared import tell_declared
     from plimsoll.cli.run.ending import note_of, settled_end
@@ -141,9 +142,7 @@ def _run_script(flags: Mapping[str, Any], told: Settings) -> int:
             except RunDirectoryError:  # the disk is full: what was measured until then is still shown
                 engine.cut()
                 cut = settled_end(engine.result(), tally, flags["strict"])
-                # Seconds are missing then, and so parts would be.
-                mode = "compact" if summary.mode == "full" else summary.mode
-                _print_results(cut, redactor, replace(summary, mode=mode, export=None))
+                _print_results(cut, redactor, replace(without_parts(summary), export=None))
                 raise
             except DeafScript as error:
                 writer.finish("interrupted")
