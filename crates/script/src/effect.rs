@@ -12,8 +12,8 @@ use percent_encoding::{percent_encode, CONTROLS};
 
 use crate::allowance::Claim;
 use crate::http::address::Address;
-use crate::socket::{Event, Line};
 pub use crate::http::failure::{code, Failure};
+use crate::socket::{Event, Line};
 
 #[derive(Debug)]
 pub enum Effect {

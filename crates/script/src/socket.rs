@@ -194,8 +194,11 @@ impl Line {
 
     /// The script has taken an event.
     pub fn taken(&self) {
-        self.untaken.set(self.untaken.get().saturating_sub(1));
-        self.wake();
+        let before = self.untaken.get();
+        self.untaken.set(before.saturating_sub(1));
+        if before >= Self::MOST_UNTAKEN {
+            self.wake();
+        }
     }
 
     /// The script is done with the socket: it ends once what was sent has gone out.

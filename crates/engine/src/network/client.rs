@@ -219,7 +219,10 @@ impl Client {
         let origin = &request.address.origin;
         let link = self.network.connect(origin, Purpose::Socket, self.from, timings).await?;
         let Link::Http1(mut connection) = link else {
-            return Err(Failure { code: code::GENERIC, message: "the server speaks HTTP/2 where HTTP/1.1 was asked for".into() });
+            return Err(Failure {
+                code: code::GENERIC,
+                message: "the server speaks HTTP/2 where HTTP/1.1 was asked for".into(),
+            });
         };
         let outgoing = Outgoing { request, message: None, allowance: &self.allowance };
         let (response, _) = connection

@@ -151,8 +151,7 @@ impl<'js> Events<'js> {
         self.run_jobs(ctx)?;
         while self.is_busy.get() {
             let due = self.timers.borrow().first_key_value().map(|(key, _)| key.0);
-            let news =
-                if self.state.in_init.get() { None } else { self.wait(ctx, due)? };
+            let news = if self.state.in_init.get() { None } else { self.wait(ctx, due)? };
             self.was_timer.set(news.is_none());
             match news {
                 Some((number, News::Answer(response))) => self.take(ctx, number, response)?,

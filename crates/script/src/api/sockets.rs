@@ -124,9 +124,10 @@ fn open<'js>(
 }
 
 /// Waits for news of one socket, at most so long; what happened, or undefined.
-fn next<'js>(ctx: Ctx<'js>, number: u32, most_ms: Opt<f64>) -> Result<Value<'js>> {
+fn next<'js>(ctx: Ctx<'js>, number: u32, most_ms: Opt<Value<'js>>) -> Result<Value<'js>> {
     let vu = VuState::running(&ctx)?;
-    let most = most_ms.0.map(|ms| Duration::try_from_secs_f64(ms.max(0.0) / 1000.0));
+    let most_ms = most_ms.0.and_then(|ms| ms.as_number());
+    let most = most_ms.map(|ms| Duration::try_from_secs_f64(ms.max(0.0) / 1000.0));
     let until = most.and_then(|most| Instant::now().checked_add(most.unwrap_or(Duration::MAX)));
     match vu.perform(&ctx, Effect::Next(Wanted { until, of: Some(number) }))? {
         Reply::Next(Some((_, News::Socket(event)))) => {
@@ -204,7 +205,7 @@ impl<'js> Events<'js> {
             Event::Opened(handshake) => handshake.failed(),
             other => matches!(other, Event::Closed(_)),
         };
-        if let (true, Some(socket)) = (is_over, self.take_socket(number)) {
+        if let Some(socket) = is_over.then(|| self.take_socket(number)).flatten() {
             return socket.note(ctx, &vu, event);
         }
         let mut sockets = self.sockets.borrow_mut();
@@ -257,12 +258,7 @@ impl<'js> Socket<'js> {
         }
     }
 
-    fn note_open(
-        &mut self,
-        ctx: &Ctx<'js>,
-        vu: &VuState,
-        event: Event,
-    ) -> Result<Vec<Value<'js>>> {
+    fn note_open(&mut self, ctx: &Ctx<'js>, vu: &VuState, event: Event) -> Result<Vec<Value<'js>>> {
         self.line.taken();
         match event {
             Event::Opened(handshake) => {

@@ -16,8 +16,9 @@ class Socket {
 
   static run(url, params, setUp) {
     const socket = Socket.#open(url, params);
-    const [kind, , extensions, response] = native.next(socket.#number);
-    if (kind !== 'open') return extensions;
+    const told = native.next(socket.#number);
+    const response = told[told.length - 1];
+    if (told[0] !== 'open') return response;
     try {
       setUp(socket);
       socket.#tell('open');
@@ -81,10 +82,8 @@ class Socket {
   }
 
   #take(kind, first, second, third) {
-    if (kind !== 'closed') {
-      this.#tell(kind, first);
-      return;
-    }
+    if (kind === 'ping' || kind === 'pong') return this.#tell(kind);
+    if (kind !== 'closed') return this.#tell(kind, first);
     this.#closed = true;
     if (third !== undefined) {
       const error = { code: first, text: second };

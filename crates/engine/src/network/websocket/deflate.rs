@@ -1,7 +1,7 @@
 //! Compressed messages (RFC 7692), each by itself: neither side remembers what came before.
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
-use plimsoll_script::allowance::{Claim, Gathered};
+use plimsoll_script::allowance::{Claim, Gathered, TooLarge};
 
 /// What ends a message on both sides, and is not sent (RFC 7692, section 7.2.1).
 const END: [u8; 4] = [0, 0, 0xff, 0xff];
@@ -14,12 +14,17 @@ pub fn is_agreed<'a>(answers: impl Iterator<Item = impl AsRef<str> + 'a>) -> Res
         for extension in answer.as_ref().split(',') {
             let mut parts = extension.split(';').map(str::trim);
             if parts.next() != Some("permessage-deflate") || is_agreed {
-                return Err(format!("the server wants an extension that was not offered: {}", extension.trim()));
+                return Err(format!(
+                    "the server wants an extension that was not offered: {}",
+                    extension.trim()
+                ));
             }
             let parts: Vec<&str> = parts.collect();
             for needed in ["server_no_context_takeover", "client_no_context_takeover"] {
                 if !parts.contains(&needed) {
-                    return Err(format!("the server compresses without {needed}, which was asked for"));
+                    return Err(format!(
+                        "the server compresses without {needed}, which was asked for"
+                    ));
                 }
             }
             is_agreed = true;
@@ -37,7 +42,8 @@ pub fn compressed(message: &[u8], by: &mut Option<Compress>) -> Vec<u8> {
         let read = by.total_in() as usize;
         let done = by.compress_vec(&message[read..], &mut out, FlushCompress::Sync);
         // With room left, all has been written.
-        if done.is_err() || (out.len() < out.capacity() && by.total_in() as usize == message.len()) {
+        if done.is_err() || (out.len() < out.capacity() && by.total_in() as usize == message.len())
+        {
             break;
         }
         out.reserve(PIECE_BYTES);
@@ -48,11 +54,15 @@ pub fn compressed(message: &[u8], by: &mut Option<Compress>) -> Vec<u8> {
     out
 }
 
+/// Why a message cannot be given as it was.
+#[derive(Debug)]
+pub enum Failed {
+    Broken(String),
+    TooLarge(TooLarge),
+}
+
 /// A message as it was before, whose bytes `claim` admits.
-///
-/// # Errors
-/// That it is too large, or no such message.
-pub fn decompressed(message: &[u8], claim: &mut Claim) -> Result<Gathered, String> {
+pub fn decompressed(message: &[u8], claim: &mut Claim) -> Result<Gathered, Failed> {
     let mut by = Decompress::new(false);
     let mut out = Gathered::default();
     let mut piece = vec![0; PIECE_BYTES];
@@ -63,9 +73,9 @@ pub fn decompressed(message: &[u8], claim: &mut Claim) -> Result<Gathered, Strin
             let rest = &part[read as usize - begins..];
             let status = by
                 .decompress(rest, &mut piece, FlushDecompress::Sync)
-                .map_err(|error| format!("a compressed message is broken: {error}"))?;
+                .map_err(|error| Failed::Broken(error.to_string()))?;
             let made = (by.total_out() - written) as usize;
-            claim.add(&mut out, &piece[..made]).map_err(|error| error.to_string())?;
+            claim.add(&mut out, &piece[..made]).map_err(Failed::TooLarge)?;
             if status == Status::StreamEnd {
                 return Ok(out);
             }
@@ -113,7 +123,8 @@ mod tests {
     fn a_small_message_that_grows_without_end_is_refused() {
         let bomb = compressed(&vec![0; 10 << 20], &mut None);
         assert!(bomb.len() < 100_000);
-        assert!(decompressed(&bomb, &mut claim(1 << 20)).is_err_and(|what| what.contains("limit")));
+        let refused = decompressed(&bomb, &mut claim(1 << 20));
+        assert!(matches!(refused, Err(Failed::TooLarge(TooLarge::One(_)))));
     }
 
     #[test]

@@ -199,8 +199,11 @@ mod tests {
             let plain: Vec<u8> = (0..length).collect();
             let mut masked = plain.clone();
             mask(&mut masked, [9, 8, 7, 6]);
-            let by_byte: Vec<u8> =
-                plain.iter().zip([9, 8, 7, 6].iter().cycle()).map(|(byte, key)| byte ^ key).collect();
+            let by_byte: Vec<u8> = plain
+                .iter()
+                .zip([9, 8, 7, 6].iter().cycle())
+                .map(|(byte, key)| byte ^ key)
+                .collect();
             assert_eq!(masked, by_byte);
             mask(&mut masked, [9, 8, 7, 6]);
             assert_eq!(masked, plain);

@@ -24,21 +24,24 @@ pub fn hindrance(request: &HttpRequest) -> Option<Failure> {
         request.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case(wanted)).count()
     };
     let twice = OWN_HEADERS.iter().find(|wanted| count(wanted) > 1)?;
-    let message = format!("websocket: duplicate header not allowed: {twice}; leave it to the handshake");
+    let message =
+        format!("websocket: duplicate header not allowed: {twice}; leave it to the handshake");
     Some(Failure { code: code::GENERIC, message })
 }
 
 /// Whether messages are compressed from now on; or why this is no socket.
 pub fn agreed(request: &HttpRequest, response: &HttpResponse) -> Result<bool, String> {
     let says = |name: &str, word: &str| {
-        let has = response.head.all(name).any(|value| {
-            value.split(',').any(|part| part.trim().eq_ignore_ascii_case(word))
-        });
+        let has = response
+            .head
+            .all(name)
+            .any(|value| value.split(',').any(|part| part.trim().eq_ignore_ascii_case(word)));
         has
     };
     let key = request.headers.iter().find(|(name, _)| name == "Sec-WebSocket-Key");
     let answer = key.map(|(_, key)| answer_to(key));
-    let is_answered = response.head.all("sec-websocket-accept").next().as_deref() == answer.as_deref();
+    let is_answered =
+        response.head.all("sec-websocket-accept").next().as_deref() == answer.as_deref();
     let is_one = response.status == 101
         && says("upgrade", "websocket")
         && says("connection", "upgrade")

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use bytes::{Buf, Bytes, BytesMut};
-use plimsoll_script::allowance::{Allowance, Claim, Gathered};
+use plimsoll_script::allowance::{Allowance, Claim, Gathered, TooLarge};
 use plimsoll_script::socket::{close, Kind};
 
 use super::deflate;
@@ -47,8 +47,22 @@ fn broken(what: String) -> Broken {
     Broken { code: close::PROTOCOL_ERROR, what: format!("websocket: {what}") }
 }
 
-fn too_big(what: impl ToString) -> Broken {
-    let what = what.to_string().replace("the response's body", "a message");
+fn too_big(over: TooLarge) -> Broken {
+    let shown = |bytes: usize| match bytes >> 20 {
+        0 => format!("{bytes} bytes"),
+        mebibytes => format!("{mebibytes} MiB"),
+    };
+    let what = match over {
+        TooLarge::One(most) => format!("a message is over the limit of {}; raise --max-body", shown(most)),
+        TooLarge::Together(most) => format!(
+            "the messages and bodies that this VU has not taken yet are over {} together; raise --vu-memory",
+            shown(most)
+        ),
+        TooLarge::OfRun(most) => format!(
+            "the messages and bodies of all VUs are over {} together, half of the memory that was free; use fewer VUs or lower --max-body",
+            shown(most)
+        ),
+    };
     Broken { code: close::TOO_BIG, what: format!("websocket: {what}") }
 }
 
@@ -82,11 +96,7 @@ impl Reader {
     }
 
     /// A frame of a message begins.
-    fn begin(
-        &mut self,
-        header: Header,
-        buffer: &mut BytesMut,
-    ) -> Result<Option<Incoming>, Broken> {
+    fn begin(&mut self, header: Header, buffer: &mut BytesMut) -> Result<Option<Incoming>, Broken> {
         if header.is_compressed && !self.inflates {
             return Err(broken("a message is compressed, which was not agreed on".into()));
         }
@@ -107,10 +117,11 @@ impl Reader {
                         .map(Some);
                 }
                 let bytes = Gathered::default();
-                self.begun = Some(Begun { kind, is_compressed: header.is_compressed, bytes, claim });
+                self.begun =
+                    Some(Begun { kind, is_compressed: header.is_compressed, bytes, claim });
             }
             (Opcode::Continuation, Some(begun)) => {
-                let together = begun.bytes.length() as u64 + header.payload_bytes;
+                let together = (begun.bytes.length() as u64).saturating_add(header.payload_bytes);
                 begun.claim.admits(together as usize).map_err(too_big)?;
             }
         }
@@ -171,22 +182,15 @@ fn whole(
 fn inflated(kind: Kind, bytes: &[u8], mut claim: Claim) -> Result<Incoming, Broken> {
     // What it held while it was compressed is given back.
     claim.grow_to(0).map_err(too_big)?;
-    let whole = deflate::decompressed(bytes, &mut claim).map_err(|what| {
-        if what.contains("broken") {
-            broken(what)
-        } else {
-            too_big(what)
-        }
+    let whole = deflate::decompressed(bytes, &mut claim).map_err(|failed| match failed {
+        deflate::Failed::Broken(what) => broken(format!("a compressed message is broken: {what}")),
+        deflate::Failed::TooLarge(over) => too_big(over),
     })?;
     Ok(Incoming::Message { kind, bytes: whole.whole(), claim })
 }
 
 /// A frame that is no part of a message; none if it is not complete.
-fn control(
-    kind: Kind,
-    header: Header,
-    buffer: &mut BytesMut,
-) -> Result<Option<Incoming>, Broken> {
+fn control(kind: Kind, header: Header, buffer: &mut BytesMut) -> Result<Option<Incoming>, Broken> {
     let length = header.payload_bytes as usize;
     if buffer.len() < header.bytes + length {
         return Ok(None);
@@ -227,10 +231,7 @@ mod tests {
 
     fn reader(one_bytes: usize, inflates: bool) -> Reader {
         let run = RunLimit::new(usize::MAX);
-        Reader::new(
-            &Allowance::new(BodyLimits { one_bytes, vu_bytes: usize::MAX, run }),
-            inflates,
-        )
+        Reader::new(&Allowance::new(BodyLimits { one_bytes, vu_bytes: usize::MAX, run }), inflates)
     }
 
     fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
@@ -259,7 +260,11 @@ mod tests {
                 match reader.next(&mut buffer) {
                     Ok(None) => break,
                     Ok(Some(Incoming::Message { kind, bytes, .. })) => {
-                        told.push(format!("{kind:?} {} {:?}", bytes.len(), &bytes[..bytes.len().min(9)]));
+                        told.push(format!(
+                            "{kind:?} {} {:?}",
+                            bytes.len(),
+                            &bytes[..bytes.len().min(9)]
+                        ));
                     }
                     Ok(Some(other)) => told.push(format!("{other:?}")),
                     Err(broken) => {
@@ -331,7 +336,10 @@ mod tests {
     fn a_message_over_the_limit_is_refused_before_it_has_come() {
         let head = [0x82, 127, 0, 0, 0, 1, 0, 0, 0, 0];
         let told = read_whole(&head);
-        assert!(told[0].contains("1009") && told[0].contains("a message is over the limit"), "{told:?}");
+        assert!(
+            told[0].contains("1009") && told[0].contains("a message is over the limit"),
+            "{told:?}"
+        );
         let parts = [frame(0x02, &[0; 600]), frame(0x80, &[0; 600])].concat();
         let told = read(reader(1000, false), std::iter::once(&parts[..]));
         assert!(told[0].contains("1009"), "{told:?}");

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use bytes::{Buf, Bytes, BytesMut};
 use flate2::Compress;
-use plimsoll_script::effect::Failure;
+use plimsoll_script::effect::{code, Failure, HttpResponse, Timings};
 use plimsoll_script::socket::{close, Ended, Event, Handshake, Kind, Line, Traffic};
 use rand::Rng;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -48,9 +48,7 @@ pub async fn run(client: &Client, line: Rc<Line>, news: News) {
         tell(Event::Opened(Handshake { response, refused: None, took: began.elapsed() }));
     };
     if let Some(failure) = handshake::hindrance(request) {
-        let response =
-            plimsoll_script::effect::HttpResponse::failed(failure, Default::default());
-        return failed(Box::new(response));
+        return failed(Box::new(HttpResponse::failed(failure, Timings::default())));
     }
     let (response, connection) = match client.upgrade(request).await {
         Ok(opened) => opened,
@@ -132,7 +130,7 @@ impl Session {
             if let Poll::Ready(ended) = self.poll(context) {
                 return Poll::Ready(ended);
             }
-            if !matches!(self.closing, Closing::Open) {
+            if !matches!(self.closing, Closing::Open) || self.line.is_left() {
                 let limit = limit.get_or_insert_with(|| Box::pin(tokio::time::sleep(CLOSING)));
                 if limit.as_mut().poll(context).is_ready() {
                     return Poll::Ready(self.given_up());
@@ -262,14 +260,9 @@ impl Session {
         if matches!(self.closing, Closing::Open) {
             self.write(Kind::Close, broken.code.to_be_bytes().to_vec());
         }
-        let failure = Failure {
-            code: plimsoll_script::effect::code::GENERIC,
-            message: broken.what.clone(),
-        };
-        self.closing = Closing::Over(Ended {
-            failure: Some(failure),
-            ..Ended::now(broken.code, broken.what)
-        });
+        let failure = Failure { code: code::GENERIC, message: broken.what.clone() };
+        self.closing =
+            Closing::Over(Ended { failure: Some(failure), ..Ended::now(broken.code, broken.what) });
     }
 
     fn tell(&mut self, event: Event) {

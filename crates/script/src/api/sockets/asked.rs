@@ -53,12 +53,8 @@ impl Asked {
             Err(what) if is_strict => return Err(Exception::throw_message(ctx, &what)),
             Err(_) => Address::parse_or_nowhere(""),
         };
-        let mut asked = Self {
-            request: request_to(address),
-            compresses: false,
-            tags: Vec::new(),
-            jar: None,
-        };
+        let mut asked =
+            Self { request: request_to(address), compresses: false, tags: Vec::new(), jar: None };
         if let Some(params) = params.as_object() {
             asked.read_params(ctx, params, is_strict)?;
         }
@@ -142,9 +138,9 @@ impl Asked {
             self.request.user_agent = Some(usual.clone());
         }
         // An empty one is sent not at all, as in k6.
-        self.request.headers.retain(|(name, value)| {
-            !(name.eq_ignore_ascii_case("user-agent") && value.is_empty())
-        });
+        self.request
+            .headers
+            .retain(|(name, value)| !(name.eq_ignore_ascii_case("user-agent") && value.is_empty()));
     }
 }
 
@@ -203,7 +199,10 @@ mod tests {
     fn an_address_of_a_socket_is_one_of_http() {
         let address = address_of("wss://shop.test/chat?a=1").unwrap();
         assert!(address.origin.tls && address.origin.port == 443);
-        assert_eq!((address.target(), as_socket(address.as_str()).as_str()), ("/chat?a=1", "wss://shop.test/chat?a=1"));
+        assert_eq!(
+            (address.target(), as_socket(address.as_str()).as_str()),
+            ("/chat?a=1", "wss://shop.test/chat?a=1")
+        );
         assert!(!address_of("WS://shop.test").unwrap().origin.tls);
     }
 
