@@ -31,6 +31,11 @@ const READ_BYTES: usize = 4 << 10;
 const LARGE_READ_BYTES: usize = 64 << 10;
 /// How long a server may take to answer the closing. k6 waits without end.
 const CLOSING: Duration = Duration::from_secs(10);
+/// Reads of what is there when a socket is given up.
+const MOST_DRAINED: usize = 64;
+/// How long what a script has left may still come. Closed at once, with bytes that nobody has read, the connection would be
+/// reset, and the server would lose what it had not read either.
+const LINGER: Duration = Duration::from_secs(1);
 /// Pings whose answers are awaited; of more, the oldest is given up.
 const MOST_PINGS: usize = 1000;
 
@@ -84,6 +89,9 @@ pub async fn run(client: &Client, line: Rc<Line>, news: News) {
     session.is_over = true;
     session.count();
     tell(Event::Closed(ended));
+    if line.is_left() {
+        tokio::task::spawn_local(session.linger());
+    }
 }
 
 /// What of the frames to be sent counts once they have gone.
@@ -181,6 +189,17 @@ impl Session {
                 Poll::Ready(Err(error)) => return Poll::Ready(self.broken_off(&error)),
             }
         }
+    }
+
+    /// Reads on until the server closes, for nobody.
+    async fn linger(mut self) {
+        let read_on = poll_fn(|context| loop {
+            self.incoming.clear();
+            if matches!(ready!(self.poll_read(context)), Ok(0) | Err(_)) {
+                return Poll::Ready(());
+            }
+        });
+        let _ = tokio::time::timeout(LINGER, read_on).await;
     }
 
     fn end_of_stream(&mut self) -> Ended {
@@ -376,6 +395,14 @@ impl Drop for Session {
             return;
         }
         self.write(Kind::Close, close::NORMAL.to_be_bytes().to_vec());
-        let _ = self.poll_write(&mut Context::from_waker(Waker::noop()));
+        let context = &mut Context::from_waker(Waker::noop());
+        let _ = self.poll_write(context);
+        // What is there and not read would reset the connection, and the goodbye might not come.
+        for _ in 0..MOST_DRAINED {
+            self.incoming.clear();
+            if !matches!(self.poll_read(context), Poll::Ready(Ok(1..))) {
+                break;
+            }
+        }
     }
 }
