@@ -95,7 +95,7 @@ def test_the_end_of_the_load_interrupts_sockets_and_says_goodbye(server: Served,
     assert values(ended, "ws_sessions")["count"] == 2 == count_of(ended, "ws_session_duration")
     assert 1900 < values(ended, "ws_session_duration")["min"] < 2600
     assert values(ended, "ws_msgs_sent")["count"] >= 20
-    assert server.ends == [("/echo", 1000)] * 2
+    assert server.ended(2) == [("/echo", 1000)] * 2
 
 
 def test_a_socket_that_floods_keeps_timers_neither_waiting_nor_all_the_time(server: Served, run: Ran) -> None:

@@ -38,7 +38,9 @@ def test_messages_go_both_ways_and_are_counted_as_k6_counts_them(server: Served,
               : typeof data === 'string' ? data : Array.from(new Uint8Array(data)));
             if (last) socket.close(3001, 'done');
           };
-          socket.addEventListener('close', ({ type, code, reason }) => note(type, code, reason, socket.readyState, pongs));
+          socket.addEventListener('close', ({ type, code, reason }) => {
+            note(type, code, reason, socket.readyState, pongs);
+          });
         }""",
         server.url,
     )
@@ -57,7 +59,7 @@ def test_messages_go_both_ways_and_are_counted_as_k6_counts_them(server: Served,
     assert values(ended, "ws_session_duration")["max"] >= values(ended, "ws_connecting")["min"] > 0
     assert 0 < values(ended, "ws_ping")["max"] < values(ended, "ws_session_duration")["max"]
     assert values(ended, "data_sent")["count"] > 150 and values(ended, "data_received")["count"] > 150
-    assert server.ends == [("/echo", 3001)]
+    assert server.ended(1) == [("/echo", 3001)]
 
 
 def test_samples_carry_the_tags_of_k6_and_thresholds_select_by_them(server: Served, run: Ran) -> None:
@@ -131,6 +133,29 @@ def test_long_messages_and_messages_in_parts_are_whole_compressed_or_not(server:
     )
     told = sorted(ended["told"], key=str)
     assert told == [["one two ünd drei"], [[1, 0, 2], ""], [[1, 0, 2], "permessage-deflate"]]
+
+
+def test_a_blob_is_made_of_parts_and_read_in_every_form(server: Served, run: Ran) -> None:
+    ended = run(
+        """export default async function () {
+          const blob = new Blob(['grün', new Uint8Array([33]).buffer, new DataView(new ArrayBuffer(1)), new Blob(['!'])],
+            { type: 'text/plain' });
+          note(blob.size, blob.type, await blob.text(), Array.from(await blob.bytes()).slice(-3));
+          const part = blob.slice(0, 2, 'x');
+          note(part.size, part.type, await part.text(), (await blob.slice(-1).text()), new Blob().size, String(blob));
+          note((await blob.arrayBuffer()) instanceof ArrayBuffer);
+          try { blob.stream(); } catch (error) { note(error.message); }
+          try { new Blob('text'.length); } catch (error) { note(error.message); }
+        }""",
+        server.url,
+    )
+    assert ended["told"] == [
+        [8, "text/plain", "grün!\0!", [33, 0, 33]],
+        [2, "x", "gr", "!", 0, "[object Blob]"],
+        [True],
+        ["Blob.stream() is not supported yet; use arrayBuffer(), bytes() or text()"],
+        ["new Blob() wants a list of parts: new Blob(['text', bytes], { type: 'text/plain' })"],
+    ]
 
 
 def test_a_ping_of_the_server_is_answered_and_told(server: Served, run: Ran) -> None:
@@ -237,7 +262,7 @@ def test_an_exception_of_a_handler_fails_the_iteration(server: Served, run: Ran)
     )
     assert ended["told"] == [["teardown"]]
     assert count_of(ended, "ws_session_duration") == 1
-    assert server.ends == [("/echo", 1000)], "the socket that was left open is closed"
+    assert server.ended(1) == [("/echo", 1000)], "the socket that was left open is closed"
 
 
 def test_no_socket_is_opened_in_the_init_context(server: Served, run: Ran) -> None:

@@ -13,6 +13,7 @@ import logging
 import ssl
 import sys
 import threading
+import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -34,6 +35,13 @@ class Served:
     ends: list[tuple[str, int]] = field(default_factory=list)
     received: list[str | bytes] = field(default_factory=list)
     flooded: int = 0
+
+    def ended(self, count: int) -> list[tuple[str, int]]:
+        """`ends`, once there are so many: the server may still be at it when the run has ended."""
+        deadline = time.monotonic() + 20
+        while len(self.ends) < count and time.monotonic() < deadline:
+            time.sleep(0.01)
+        return sorted(self.ends)
 
 
 def _protocol(_: ServerProtocol, offered: Sequence[Subprotocol]) -> Subprotocol | None:
@@ -85,7 +93,7 @@ async def _serve(served: Served, port: int, context: ssl.SSLContext | None, read
                     ws.transport.write(half[:6])
                     await asyncio.sleep(0.05)
                     ws.transport.abort()
-                else:
+                elif path != "/sink":
                     await ws.send(message)
         await ws.wait_closed()
         served.ends.append((path, ws.close_code or 0))
