@@ -72,7 +72,7 @@ pub struct Handshake {
 /// What the host tells of a socket.
 #[derive(Debug)]
 pub enum Event {
-    Opened(Handshake),
+    Opened(Box<Handshake>),
     Message {
         kind: Kind,
         bytes: Bytes,
@@ -83,7 +83,7 @@ pub enum Event {
     /// With the time since the ping that it answers, if that was one of the script's.
     Pong(Option<Duration>),
     /// The last one.
-    Closed(Ended),
+    Closed(Box<Ended>),
 }
 
 /// How a connection ended.

@@ -92,8 +92,8 @@ def test_the_end_of_the_load_interrupts_sockets_and_says_goodbye(server: Served,
         server.url,
     )
     assert time.monotonic() - began < 10 and ended["told"] == []
-    assert values(ended, "ws_sessions")["count"] == 2 == count_of(ended, "ws_session_duration")
-    assert 1900 < values(ended, "ws_session_duration")["min"] < 2600
+    assert values(ended, "ws_sessions")["count"] == 2
+    assert count_of(ended, "ws_session_duration") == 0, "as in k6: they were cut off"
     assert values(ended, "ws_msgs_sent")["count"] >= 20
     assert server.ended(2) == [("/echo", 1000)] * 2
 

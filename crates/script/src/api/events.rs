@@ -245,7 +245,7 @@ impl<'js> Events<'js> {
     pub fn clear(&self, ctx: &Ctx<'js>) {
         self.timers.borrow_mut().clear();
         self.started.borrow_mut().clear();
-        self.end_sockets(&self.state);
+        self.leave_sockets(&self.state);
         runtime::drop_jobs(ctx);
         self.state.rejections.borrow_mut().clear();
         self.is_busy.set(false);

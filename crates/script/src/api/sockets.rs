@@ -221,13 +221,10 @@ impl<'js> Events<'js> {
         }
     }
 
-    /// Ends the sockets that an iteration leaves open: it failed, or was interrupted.
-    pub fn end_sockets(&self, vu: &VuState) {
-        for socket in self.sockets.borrow_mut().drain(..) {
-            if socket.tags.get().is_some() {
-                socket.conclude(vu, Instant::now());
-            }
-        }
+    /// Forgets the sockets that an iteration leaves open: it failed, or was interrupted. As in k6, their sessions have no
+    /// duration: it would be one that was cut off.
+    pub fn leave_sockets(&self, vu: &VuState) {
+        self.sockets.borrow_mut().drain(..).for_each(|socket| socket.record_traffic(vu));
     }
 }
 

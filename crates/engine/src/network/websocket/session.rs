@@ -50,7 +50,7 @@ pub async fn run(client: &Client, line: Rc<Line>, news: News) {
     };
     let (began, request) = (Instant::now(), &line.request);
     let failed = |response| {
-        tell(Event::Opened(Handshake { response, refused: None, took: began.elapsed() }));
+        tell(Event::Opened(Box::new(Handshake { response, refused: None, took: began.elapsed() })));
     };
     if let Some(failure) = handshake::hindrance(request) {
         return failed(Box::new(HttpResponse::failed(failure, Timings::default())));
@@ -64,10 +64,14 @@ pub async fn run(client: &Client, line: Rc<Line>, news: News) {
     let inflates = match agreed {
         Ok(inflates) => inflates,
         Err(refused) => {
-            return tell(Event::Opened(Handshake { response, refused: Some(refused), took }))
+            return tell(Event::Opened(Box::new(Handshake {
+                response,
+                refused: Some(refused),
+                took,
+            })))
         }
     };
-    tell(Event::Opened(Handshake { response, refused: None, took }));
+    tell(Event::Opened(Box::new(Handshake { response, refused: None, took })));
     let (stream, buffer) = connection.into_parts();
     let mut session = Session {
         stream,
@@ -88,7 +92,7 @@ pub async fn run(client: &Client, line: Rc<Line>, news: News) {
     let ended = session.until_closed().await;
     session.is_over = true;
     session.count();
-    tell(Event::Closed(ended));
+    tell(Event::Closed(Box::new(ended)));
     if line.is_left() {
         tokio::task::spawn_local(session.linger());
     }
