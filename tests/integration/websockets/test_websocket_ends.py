@@ -8,6 +8,7 @@ import sys
 import time
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from websocket_runs import Ran, count_of, values
@@ -32,6 +33,14 @@ BROKEN = {
     "880203ed": "bad close code 1005",
     "827f0000000100000000": "a message is over the limit of 1 MiB; raise --max-body",
 }
+
+
+def by_command(folder: Path, body: str, url: str, **how: Any) -> subprocess.CompletedProcess[str]:
+    """The script, run by the command line."""
+    script = folder / "script.js"
+    script.write_text(f"import {{ WebSocket }} from 'k6/websockets';\n{body}\n")
+    command = [sys.executable, "-m", "plimsoll", "run", "--quiet", "--env", f"URL={url}", str(script)]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=100, **how)
 
 
 def ended_at(run: Ran, url: str, path: str, **config: object) -> list[list[object]]:
@@ -73,6 +82,17 @@ def test_a_server_that_is_not_there_is_an_error_and_a_session(run: Ran, url: str
     ended = run(TOLD.replace("__ENV.PATH_OF", "'/'"), url)
     assert ended["told"] == [["error", error], ["close", None, "", 3]]
     assert values(ended, "ws_sessions")["count"] == 1 and "ws_session_duration" not in ended["summary"]["metrics"]
+
+
+def test_a_script_of_sockets_alone_that_throws_has_measured_something(server: Served, tmp_path: Path) -> None:
+    body = """export default function () {
+      const socket = new WebSocket(`${__ENV.URL}/echo`);
+      socket.onopen = () => { throw new Error('in the handler'); };
+    }"""
+    done = by_command(tmp_path, body, server.url)
+    told = done.stdout + done.stderr
+    assert done.returncode == 0, "as in k6"
+    assert "in the handler" in told and "made no request" not in told and "WEBSOCKET" in told
 
 
 def test_the_end_of_the_load_interrupts_sockets_and_says_goodbye(server: Served, run: Ran) -> None:
@@ -183,9 +203,7 @@ def test_without_files_a_socket_fails_and_the_others_go_on(server: Served, tmp_p
         sockets.forEach((socket) => socket.close());
       }, 1000);
     }"""
-    script = tmp_path / "script.js"
-    script.write_text(f"import {{ WebSocket }} from 'k6/websockets';\n{body}\n")
-    command = [sys.executable, "-m", "plimsoll", "run", "--quiet", "--env", f"URL={server.url}", str(script)]
-    limited = partial(resource.setrlimit, resource.RLIMIT_NOFILE, (80, 80))
-    done = subprocess.run(command, preexec_fn=limited, cwd=tmp_path, capture_output=True, text=True, timeout=100)
+    done = by_command(
+        tmp_path, body, server.url, preexec_fn=partial(resource.setrlimit, resource.RLIMIT_NOFILE, (80, 80))
+    )
     assert "[true,true,100]" in done.stderr + done.stdout, done.stderr

@@ -204,6 +204,36 @@ def test_the_handshake_has_the_scripts_headers_and_the_jars_cookies(server: Serv
     )
 
 
+def test_a_cookie_that_the_handshake_sets_is_kept_and_tags_are_those_of_the_moment(server: Served, run: Ran) -> None:
+    ended = run(
+        """export const options = { thresholds: { 'ws_msgs_received{later:yes}': ['count==1'] } };
+        export default async function () {
+          const jar = http.cookieJar();
+          const cookies = () => jar.cookiesForURL(__ENV.URL.replace('ws', 'http')).fresh;
+          ws.connect(`${__ENV.URL}/cookie`, (socket) => socket.on('open', () => socket.close()));
+          note(cookies());
+          jar.clear(__ENV.URL.replace('ws', 'http'));
+          await new Promise((resolve) => {
+            const socket = new WebSocket(`${__ENV.URL}/cookie`);
+            socket.onopen = () => socket.close();
+            socket.onclose = resolve;
+          });
+          note(cookies());
+          exec.vu.tags.later = 'yes';
+          new WebSocket(`${__ENV.URL}/push/1`);
+          delete exec.vu.tags.later;
+          new WebSocket(`${__ENV.URL}/push/1`);
+        }""",
+        server.url,
+        head="import http from 'k6/http';\nimport exec from 'k6/execution';",
+    )
+    assert ended["told"] == [[["1"]], [["1"]]]
+    verdicts = [
+        row["verdict"] for one in ended["summary"]["metrics"].values() for row in one.get("thresholds", {}).values()
+    ]
+    assert verdicts == ["passed"]
+
+
 def test_what_cannot_be_done_is_thrown_with_what_to_do(server: Served, run: Ran) -> None:
     ended = run(
         """const fails = (act) => { try { act(); note('nothing'); } catch (error) { note(error.message); } };

@@ -54,6 +54,12 @@ def _refuse(connection: ServerConnection, request: Request) -> Response | None:
     return None
 
 
+def _mark(_: ServerConnection, request: Request, response: Response) -> Response:
+    if request.path.startswith("/cookie"):
+        response.headers["Set-Cookie"] = "fresh=1"
+    return response
+
+
 async def _act(ws: ServerConnection, path: str, served: Served) -> None:
     what, _, rest = path.strip("/").partition("/")
     if what == "headers":
@@ -98,7 +104,13 @@ async def _serve(served: Served, port: int, context: ssl.SSLContext | None, read
         await ws.wait_closed()
         served.ends.append((path, ws.close_code or 0))
 
-    options = {"select_subprotocol": _protocol, "process_request": _refuse, "max_size": None, "ssl": context}
+    options = {
+        "select_subprotocol": _protocol,
+        "process_request": _refuse,
+        "process_response": _mark,
+        "max_size": None,
+        "ssl": context,
+    }
     async with serve(handle, "127.0.0.1", port, **options) as server:  # type: ignore[arg-type]
         ready(next(iter(server.sockets)).getsockname()[1])
         await asyncio.Event().wait()

@@ -19,6 +19,7 @@ from plimsoll.runs.readings.thresholds import NO_DATA
 from plimsoll.runs.snapshot import Snapshot
 
 IN_VAIN = "unanswered_iterations"
+SESSIONS = "ws_sessions"
 
 
 @dataclass
@@ -54,6 +55,10 @@ class Tally:
             self.failures.add(series)
             if series.metric == IN_VAIN:
                 self.in_vain += int(series.value or 0)
+            if series.metric == SESSIONS:
+                # No request, and yet something was asked for; whether it was answered is the script's to say.
+                self.requests += int(series.value or 0)
+                self.answered += int(series.value or 0)
             if series.metric == "iterations":
                 self.iterations[str(series.tags.get("scenario"))] += int(series.value or 0)
             if series.metric == FAILED:
