@@ -86,6 +86,16 @@ pub enum Event {
     Closed(Box<Ended>),
 }
 
+impl Event {
+    /// What a script has to take of memory with it.
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Message { bytes, .. } => bytes.len(),
+            _ => 0,
+        }
+    }
+}
+
 /// How a connection ended.
 #[derive(Clone, Debug)]
 pub struct Ended {
@@ -145,6 +155,23 @@ pub struct Manner {
     pub counts_all: bool,
 }
 
+/// What is on its way to a script.
+#[derive(Clone, Copy, Debug, Default)]
+struct Untaken {
+    events: usize,
+    bytes: usize,
+}
+
+impl Untaken {
+    /// With more than this before the script nothing more is read: the server then waits.
+    const MOST_EVENTS: usize = 64;
+    const MOST_BYTES: usize = 1 << 20;
+
+    fn has_room(self) -> bool {
+        self.events < Self::MOST_EVENTS && self.bytes < Self::MOST_BYTES
+    }
+}
+
 /// A socket as both sides know it.
 #[derive(Debug)]
 pub struct Line {
@@ -156,7 +183,7 @@ pub struct Line {
     /// Payload that the system has not taken yet.
     unsent_bytes: Cell<usize>,
     /// Events that the script has not taken yet.
-    untaken: Cell<usize>,
+    untaken: Cell<Untaken>,
     /// The script has gone on; nothing is told any more.
     is_left: Cell<bool>,
     traffic: Cell<Traffic>,
@@ -164,9 +191,6 @@ pub struct Line {
 }
 
 impl Line {
-    /// With more events than this before the script, nothing more is read: the server then waits.
-    const MOST_UNTAKEN: usize = 64;
-
     pub fn new(number: u32, request: HttpRequest, manner: Manner) -> Self {
         Self {
             number,
@@ -174,7 +198,7 @@ impl Line {
             manner,
             outgoing: RefCell::default(),
             unsent_bytes: Cell::new(0),
-            untaken: Cell::new(0),
+            untaken: Cell::default(),
             is_left: Cell::new(false),
             traffic: Cell::default(),
             waker: RefCell::default(),
@@ -193,10 +217,14 @@ impl Line {
     }
 
     /// The script has taken an event.
-    pub fn taken(&self) {
+    pub fn taken(&self, event: &Event) {
         let before = self.untaken.get();
-        self.untaken.set(before.saturating_sub(1));
-        if before >= Self::MOST_UNTAKEN {
+        let left = Untaken {
+            events: before.events.saturating_sub(1),
+            bytes: before.bytes.saturating_sub(event.bytes()),
+        };
+        self.untaken.set(left);
+        if left.has_room() && !before.has_room() {
             self.wake();
         }
     }
@@ -226,13 +254,14 @@ impl Line {
     }
 
     /// The host: another event is on its way to the script.
-    pub fn told(&self) {
-        self.untaken.set(self.untaken.get() + 1);
+    pub fn told(&self, event: &Event) {
+        let Untaken { events, bytes } = self.untaken.get();
+        self.untaken.set(Untaken { events: events + 1, bytes: bytes + event.bytes() });
     }
 
     /// The host: whether the script keeps up.
     pub fn has_room(&self) -> bool {
-        self.untaken.get() < Self::MOST_UNTAKEN
+        self.untaken.get().has_room()
     }
 
     /// The host: so many frames that count, and that payload in all, have gone out.

@@ -135,19 +135,23 @@ def test_a_socket_that_floods_keeps_timers_neither_waiting_nor_all_the_time(serv
     assert 450 < values(ended, "ws_session_duration")["max"] < 5000
 
 
-def test_while_the_script_sleeps_the_server_has_to_wait(server: Served, run: Ran) -> None:
+@pytest.mark.parametrize(("size", "most"), [(10_000, 3000), (4 << 20, 20)])
+def test_while_the_script_sleeps_the_server_has_to_wait(server: Served, run: Ran, size: int, most: int) -> None:
     ended = run(
-        """import { sleep } from 'k6';
-        export default function () {
-          ws.connect(`${__ENV.URL}/flood`, (socket) => {
-            socket.on('message', () => { sleep(1); socket.close(); });
+        """export default function () {
+          ws.connect(__ENV.URL, (socket) => {
+            socket.on('error', (told) => note(told.error()));
+            socket.on('message', (text) => { note(text.length); sleep(1); socket.close(); });
           });
         }""",
-        server.url,
+        f"{server.url}/flood/{size}",
+        head="import { sleep } from 'k6';",
         vu_memory_bytes=32 << 20,
     )
     assert values(ended, "ws_session_duration")["min"] >= 1000
-    assert server.flooded < 3000, "what fits into the buffers of the system, not what a second holds"
+    assert ended["told"] == [[size]] and server.flooded < most, (
+        "what fits into the buffers of the system, not what a second holds"
+    )
 
 
 def test_a_script_that_sends_without_end_is_stopped_at_its_memory(run: Ran, capfd: pytest.CaptureFixture[str]) -> None:

@@ -79,7 +79,7 @@ async def _act(ws: ServerConnection, path: str, served: Served) -> None:
         ws.transport.abort()
     elif what == "flood":
         while True:
-            await ws.send("x" * 10_000)
+            await ws.send("x" * int(rest or 10_000))
             served.flooded += 1
     elif what == "ping":
         await (await ws.ping(b"ours"))

@@ -256,7 +256,7 @@ impl<'js> Socket<'js> {
     }
 
     fn note_open(&mut self, ctx: &Ctx<'js>, vu: &VuState, event: Event) -> Result<Vec<Value<'js>>> {
-        self.line.taken();
+        self.line.taken(&event);
         match event {
             Event::Opened(handshake) => {
                 self.record_opening(ctx, vu, &handshake);

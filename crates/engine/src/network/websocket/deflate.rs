@@ -1,5 +1,7 @@
 //! Compressed messages (RFC 7692), each by itself: neither side remembers what came before.
 
+use std::cell::RefCell;
+
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 use plimsoll_script::allowance::{Claim, Gathered, TooLarge};
 
@@ -33,9 +35,18 @@ pub fn is_agreed<'a>(answers: impl Iterator<Item = impl AsRef<str> + 'a>) -> Res
     Ok(is_agreed)
 }
 
+thread_local! {
+    /// Hundreds of KiB, and nothing of a message is kept: the sockets of a thread share them.
+    static COMPRESS: RefCell<Compress> = RefCell::new(Compress::new(Compression::fast(), false));
+    static DECOMPRESS: RefCell<Decompress> = RefCell::new(Decompress::new(false));
+}
+
 /// A message, compressed.
-pub fn compressed(message: &[u8], by: &mut Option<Compress>) -> Vec<u8> {
-    let by = by.get_or_insert_with(|| Compress::new(Compression::fast(), false));
+pub fn compressed(message: &[u8]) -> Vec<u8> {
+    COMPRESS.with_borrow_mut(|by| compressed_by(by, message))
+}
+
+fn compressed_by(by: &mut Compress, message: &[u8]) -> Vec<u8> {
     by.reset();
     let mut out = Vec::with_capacity(message.len() / 2 + 64);
     loop {
@@ -63,7 +74,15 @@ pub enum Failed {
 
 /// A message as it was before, whose bytes `claim` admits.
 pub fn decompressed(message: &[u8], claim: &mut Claim) -> Result<Gathered, Failed> {
-    let mut by = Decompress::new(false);
+    DECOMPRESS.with_borrow_mut(|by| decompressed_by(by, message, claim))
+}
+
+fn decompressed_by(
+    by: &mut Decompress,
+    message: &[u8],
+    claim: &mut Claim,
+) -> Result<Gathered, Failed> {
+    by.reset(false);
     let mut out = Gathered::default();
     let mut piece = vec![0; PIECE_BYTES];
     for part in [message, &END] {
@@ -101,11 +120,10 @@ mod tests {
 
     #[test]
     fn a_message_comes_back_as_it_was() {
-        let mut by = None;
         let noise: Vec<u8> =
             (0..200_000_u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
         for message in [&b""[..], b"Hello", &[b'a'; 300_000], &noise] {
-            let small = compressed(message, &mut by);
+            let small = compressed(message);
             let back = decompressed(&small, &mut claim(usize::MAX)).unwrap().whole();
             assert_eq!(back, message);
         }
@@ -121,7 +139,7 @@ mod tests {
 
     #[test]
     fn a_small_message_that_grows_without_end_is_refused() {
-        let bomb = compressed(&vec![0; 10 << 20], &mut None);
+        let bomb = compressed(&vec![0; 10 << 20]);
         assert!(bomb.len() < 100_000);
         let refused = decompressed(&bomb, &mut claim(1 << 20));
         assert!(matches!(refused, Err(Failed::TooLarge(TooLarge::One(_)))));

@@ -11,7 +11,6 @@ use std::task::{ready, Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use bytes::{Buf, Bytes, BytesMut};
-use flate2::Compress;
 use plimsoll_script::effect::{code, Failure, HttpResponse, Timings};
 use plimsoll_script::socket::{close, Ended, Event, Handshake, Kind, Line, Traffic};
 use rand::Rng;
@@ -45,7 +44,7 @@ pub type News = Rc<RefCell<VecDeque<(u32, Event)>>>;
 /// Opens the socket and carries it to its end.
 pub async fn run(client: &Client, line: Rc<Line>, news: News) {
     let tell = |event| {
-        line.told();
+        line.told(&event);
         news.borrow_mut().push_back((line.number, event));
     };
     let (began, request) = (Instant::now(), &line.request);
@@ -84,7 +83,6 @@ pub async fn run(client: &Client, line: Rc<Line>, news: News) {
         is_to_flush: false,
         under_way: UnderWay::default(),
         deflates: inflates,
-        compress: None,
         pings: VecDeque::new(),
         closing: Closing::Open,
         is_over: false,
@@ -127,7 +125,6 @@ struct Session {
     is_to_flush: bool,
     under_way: UnderWay,
     deflates: bool,
-    compress: Option<Compress>,
     /// Pings of the script that were sent, with what they carry.
     pings: VecDeque<(Bytes, Instant)>,
     closing: Closing,
@@ -187,10 +184,22 @@ impl Session {
                 continue;
             }
             match self.poll_read(context) {
-                Poll::Pending => return Poll::Pending,
+                Poll::Pending => {
+                    self.rest();
+                    return Poll::Pending;
+                }
                 Poll::Ready(Ok(0)) => return Poll::Ready(self.end_of_stream()),
                 Poll::Ready(Ok(_)) => {}
                 Poll::Ready(Err(error)) => return Poll::Ready(self.broken_off(&error)),
+            }
+        }
+    }
+
+    /// Gives back what long messages took: a socket may wait for a long time.
+    fn rest(&mut self) {
+        for buffer in [&mut self.incoming, &mut self.outgoing] {
+            if buffer.is_empty() && buffer.capacity() > OUT_BYTES {
+                *buffer = BytesMut::new();
             }
         }
     }
@@ -290,7 +299,7 @@ impl Session {
 
     fn tell(&mut self, event: Event) {
         self.count();
-        self.line.told();
+        self.line.told(&event);
         self.news.borrow_mut().push_back((self.line.number, event));
     }
 
@@ -307,7 +316,7 @@ impl Session {
     fn write(&mut self, kind: Kind, mut payload: Vec<u8>) {
         let is_compressed = self.deflates && kind.is_message() && !payload.is_empty();
         if is_compressed {
-            payload = super::deflate::compressed(&payload, &mut self.compress);
+            payload = super::deflate::compressed(&payload);
         }
         frames::write(&mut self.outgoing, kind, is_compressed, rand::rng().random(), &mut payload);
         self.outgoing.extend_from_slice(&payload);
