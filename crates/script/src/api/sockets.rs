@@ -2,6 +2,7 @@
 //! happens, in the VU's event loop; one of the second is asked for it while its script waits in `connect()`.
 
 mod asked;
+mod bytes;
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -82,12 +83,8 @@ pub fn install<'js>(natives: &Natives<'js>) -> Result<()> {
         let began = VuState::running(&ctx)?.run_started.get();
         Ok(began.elapsed().as_secs_f64() * 1000.0)
     })?;
-    natives.add("bytes", |ctx: Ctx<'js>, text: Value<'js>| {
-        intrinsics::buffer(&ctx, &text_bytes(&ctx, &text)?)
-    })?;
-    natives.add("text", |ctx: Ctx<'js>, bytes: Value<'js>| -> Result<String> {
-        Ok(String::from_utf8_lossy(&bytes_of(&ctx, &bytes, "text()")?).into_owned())
-    })?;
+    natives.add("time", bytes::unix_ms)?;
+    bytes::install(natives)?;
     natives.add("warn", |ctx: Ctx<'js>, text: rquickjs::String<'js>| -> Result<()> {
         let vu = VuState::running(&ctx)?;
         vu.bundle.log("WARN", vu.vu, &vu.bundle.secrets.clean(&text_of_string(&text)));

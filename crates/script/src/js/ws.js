@@ -38,10 +38,7 @@ class Socket {
   send(message) { if (!this.#closed) native.send(this.#number, String(message)); }
 
   sendBinary(message) {
-    if (!(message instanceof ArrayBuffer)) {
-      const name = message === undefined || message === null ? String(message) : Object(message).constructor?.name ?? typeof message;
-      throw new TypeError(`expected ArrayBuffer as argument, received: ${name}`);
-    }
+    native.checkBuffer(message);
     if (!this.#closed) native.send(this.#number, message);
   }
 

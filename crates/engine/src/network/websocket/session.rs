@@ -54,7 +54,8 @@ pub async fn run(client: &Client, line: Rc<Line>, news: News) {
     if let Some(failure) = handshake::hindrance(request) {
         return failed(Box::new(HttpResponse::failed(failure, Timings::default())));
     }
-    let (response, connection) = match client.upgrade(request).await {
+    // Apart, as what it takes to connect is large, and the socket lives on without it.
+    let (response, connection) = match Box::pin(client.upgrade(request)).await {
         Ok(opened) => opened,
         Err(response) => return failed(response),
     };
