@@ -8,10 +8,11 @@ from typing import Any
 import altair
 import pytest
 
-from plimsoll.report import level_charts, long_charts, time_charts, vega_lite
+from plimsoll.report import level_charts, long_charts, vega_lite
+from plimsoll.report.over_time import axis
 from plimsoll.report.trials import trial_charts
 
-CHARTS = (level_charts, long_charts, time_charts, trial_charts)
+CHARTS = (level_charts, long_charts, axis, trial_charts)
 
 
 def check(specification: dict[str, Any]) -> None:

@@ -33,6 +33,8 @@ from plimsoll.words import count_words, level_words, ms_words, share_words, time
 VERDICTS = {"met": "met", "violated": "failed", "undecided": "undecided"}
 NO_ANSWER = "no request was answered"
 _HOLD_IT = "plimsoll hold"
+MARGIN = 1.3  # on the time that would decide it, if the next requests are as those that were seen
+LEAST_HOLD_S = 20.0
 _SAME_LEVEL = 1e-9
 MOSTLY = 0.5  # of the arrivals that were not done, for them to be what waits at the end
 
@@ -78,10 +80,17 @@ def _collect(
     """What each level saw, and the names of requests and operations that were seen."""
     found: dict[float, Watch] = {}
     names: set[str] = set()
+    levels: dict[int, float] = {}  # by epoch
     for snapshot in snapshots:
+        if snapshot.epoch < max(levels, default=0):
+            levels.clear()  # another load, which numbers them anew
+        for one in snapshot.earlier:
+            if one.epoch in levels:
+                found[levels[one.epoch]].add_cut_off(snapshot.second, one.interrupted)
         level = _level_at(steps, snapshot.second)
         if level is None:
             continue
+        levels[snapshot.epoch] = level
         found.setdefault(level, Watch(wanted)).add(snapshot)
         names |= {
             str(series.tags[tag]) for series in snapshot.series for tag in ("name", "scenario") if tag in series.tags
@@ -282,15 +291,16 @@ def _needs(
     if reference is not None and not _same(near, reference):
         count = (there.times_longer or 1.0) * there.samples
         seconds = count / (samples.count / samples.seconds * reference / near)
-        return f"Hold {level_words(reference, unit)} for about {_rounded(seconds)}: {_HOLD_IT}."
+        return f"{longer_words(1.0, seconds, level_words(reference, unit))}: {_HOLD_IT}."
     return f"{longer_words(there.times_longer, samples.seconds, level_words(near, unit))}: {_HOLD_IT}."
 
 
 def longer_words(times: float | None, seconds: float, where: str) -> str:
-    """How much longer a level must be held; `times`: as long as the `seconds` that it was, None for far too long."""
+    """For how long a level must be held to decide; `times`: as long as the `seconds` that it was, None for far too
+    long."""
     if times is None:
         return f"What was seen lies at the limit, which no reasonable time at {where} decides; a lower level may"
-    return f"About {_rounded(max(1.0, (times - 1) * seconds))} more at {where} would decide it"
+    return f"Hold {where} for about {_rounded(max(LEAST_HOLD_S, MARGIN * times * seconds))} to decide it"
 
 
 def _rounded(seconds: float) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import json
 import re
 from collections.abc import Callable
 from importlib.metadata import version
@@ -25,7 +27,29 @@ def static_svg(specification: dict[str, Any]) -> str:
 
     fixed = {**specification, "width": STATIC_WIDTH_PX, "config": vega_config(dark=False)}
     svg = vl_convert.vegalite_to_svg(fixed)
-    return re.sub(r'(<svg\b[^>]*?) width="[\d.]+" height="[\d.]+"', r"\1", svg, count=1)
+    svg = re.sub(r'(<svg\b[^>]*?) width="[\d.]+" height="[\d.]+"', r"\1", svg, count=1)
+    svg = _WITHIN_A_TAG.sub(lambda tag: _LONG_NUMBER.sub(_rounded, tag[0]), svg)
+    return _with_own_names(svg, hashlib.sha256(json.dumps(fixed, sort_keys=True).encode()).hexdigest()[:8])
+
+
+_WITHIN_A_TAG = re.compile(r' (?:d|transform)="[^"]*"')
+_LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
+
+
+def _rounded(found: re.Match[str]) -> str:
+    """A place to a hundredth of a pixel."""
+    place = round(float(found[0]), 2)
+    return f"{place:g}"
+
+
+_NAMED = re.compile(r'(\bid="|url\(#)((?:clip|gradient)_?\d+)')
+
+
+def _with_own_names(svg: str, own: str) -> str:
+    """Its clips and gradients under names that nothing else on the page has. Vega counts them over a process, and the
+    page's script counts anew: else a drawing may be clipped to the size of another."""
+    names: dict[str, str] = {}
+    return _NAMED.sub(lambda found: found[1] + names.setdefault(found[2], f"{own}-{len(names)}"), svg)
 
 
 def bundled_library() -> str:

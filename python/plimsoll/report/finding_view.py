@@ -51,7 +51,7 @@ HANDLED = {
 
 FEW_MET = 3
 _GRAVITY = {"failed": 0, "undecided": 1, "unknown": 2}
-ALL, LIMITED_BY = "all requests", "Limited by"
+ALL, LIMITED_BY, GENERATOR = "all requests", "Limited by", "load generator"
 
 
 @dataclass(frozen=True)
@@ -106,6 +106,7 @@ class FindingView:
     facts: list[tuple[str, str]]
     rests_on: list[str]
     objectives: list[ObjectiveLine]
+    cautions: list[str]
     caveats: list[str]
     next_steps: list[str]
     load_line: LoadLine | None
@@ -162,6 +163,7 @@ def view(finding: Mapping[str, Any], unit: str = "users") -> FindingView:
         limit_evidence=limit_evidence,
         rests_on=_evidence_words(finding.get("evidence")),
         objectives=objectives,
+        cautions=_texts(finding.get("cautions")),
         caveats=_caveats(finding),
         reasons=_reasons(finding),
         decided=[
@@ -278,7 +280,7 @@ def _generator_row(finding: Mapping[str, Any]) -> Iterable[DecidedRow]:
         blamed = _blames_generator(finding)
         reasons = " ".join(_reasons(finding) or _texts(generator.get("reasons"))) if blamed else ""
         key, badge = ("bad", bad) if blamed else ("good", "✓ healthy")
-        yield DecidedRow("load generator", key, badge, reasons or str(generator.get("words") or ""))
+        yield DecidedRow(GENERATOR, key, badge, reasons or str(generator.get("words") or ""))
 
 
 def _caveats(finding: Mapping[str, Any]) -> list[str]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from plimsoll.report.run_evidence import RunEvidence
 
 TEMPLATES = Path(__file__).parent / "templates"
+SCRIPTS = ("time_axis.js", "tables.js", "report.js")  # the last one draws, which the first one hears of
 
 
 def write_html(run_dir: Path, out: Path | None = None) -> Path:
@@ -78,7 +79,7 @@ def render(
             configuration=charts.page_configuration(),
             library=(library or charts.browser_library)() if content.charts else "",
             style=(TEMPLATES / "report.css").read_text(encoding="utf-8"),
-            script=(TEMPLATES / "report.js").read_text(encoding="utf-8"),
+            script="".join((TEMPLATES / name).read_text(encoding="utf-8") for name in SCRIPTS),
         )
     )
 

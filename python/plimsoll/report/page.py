@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
@@ -15,10 +15,12 @@ from plimsoll.report.k6.outcome import views_of
 from plimsoll.report.run_evidence import RunEvidence
 from plimsoll.report.steps import RANGE_FINDING, Step
 from plimsoll.report.time_charts import Chart
+from plimsoll.report.topology import Topology, topology_of
 from plimsoll.report.trials.section import TrialsSection, trials_section
 from plimsoll.report.wording import section
 from plimsoll.runs.readings.failure import failure_of
 
+GENERATOR = "generator"  # as a source of resources: all that a plain run watches
 STATUS_WORDS = {
     "finished": "finished",
     "interrupted": "interrupted by the user",
@@ -62,7 +64,6 @@ class Page:
     resources: list[Chart]
     generator_words: str
     generator_rows: list[tuple[str, str]]
-    generator_charts: list[Chart]
     workload: list[tuple[str, str]]
     mix: tuple[list[str], list[list[str]]]
     machine: list[tuple[str, str]]
@@ -72,6 +73,10 @@ class Page:
     trials: TrialsSection | None = None
     long_run: list[Chart] = field(default_factory=list)
     lead: list[Chart] = field(default_factory=list)
+    time_end: float = 0.0
+    time_unit: str = "s"
+    has_resources: bool = False
+    topology: Topology | None = None
     is_empty: bool = False
 
     @property
@@ -85,6 +90,11 @@ class Page:
         return (self.lead or self.trial_charts or self.curves or self.long_run)[:1] if self.findings else []
 
     @property
+    def timed(self) -> set[str]:
+        """The charts that share one time axis."""
+        return {chart.key for chart in (*self.lead, *self.over_time, *self.resources)}
+
+    @property
     def charts(self) -> list[Chart]:
         """Every chart of the page, in order."""
         return [
@@ -94,7 +104,6 @@ class Page:
             *self.trial_charts,
             *self.over_time,
             *self.resources,
-            *self.generator_charts,
         ]
 
 
@@ -106,10 +115,10 @@ def build(run: RunEvidence) -> Page:
     started = wording.moment(run.manifest.get("started_unix"))
     objectives = [line for item in views for line in item.objectives]
     tallies, whole = _tally_tables(run, main, unit, objectives)
-    over_time = time_charts.load_charts(run, unit)
     one_level = _has_one_level(run)
-    lead = [chart for chart in over_time if one_level and chart.key == _leading(run)]
-    apart = [*lead, *(chart for chart in over_time if one_level and chart.key == "time-level")]
+    axis = time_charts.axis_of(run)
+    over_time = time_charts.over_time(run, unit, has_levels=not one_level)
+    lead = [replace(chart, key=f"lead-{chart.key}") for chart in over_time if one_level and chart.key == _leading(run)]
     return Page(
         title=_title(run),
         subtitle=f"{started} · {wording.duration(run.lasted_s)} · {run.name}",
@@ -126,11 +135,10 @@ def build(run: RunEvidence) -> Page:
         whole_run=whole,
         request_metric=run.request_metric,
         objectives=[(line, tables.objective_rows(line)) for line in objectives],
-        over_time=[chart for chart in over_time if chart not in apart],
+        over_time=over_time,
         resources=time_charts.resource_charts(run),
         generator_words=_NO_GENERATOR if _is_imported(run) else str(section(main, "generator").get("words") or ""),
         generator_rows=[] if _is_imported(run) else tables.generator_rows(run, main),
-        generator_charts=time_charts.generator_charts(run),
         workload=tables.workload_rows(run.manifest),
         mix=tables.mix_rows(run.manifest),
         machine=tables.machine_rows(run.manifest),
@@ -140,6 +148,10 @@ def build(run: RunEvidence) -> Page:
         trials=trials_section(run),
         long_run=long_charts.charts_of(run),
         lead=lead,
+        time_end=axis.end,
+        time_unit=axis.unit,
+        topology=None if run.plan else topology_of(run, main, unit),
+        has_resources=bool(run.resources.values.keys() - {GENERATOR}),
         is_empty=not run.timeline.bins and not run.trials and not run.findings,
     )
 
@@ -189,7 +201,7 @@ def measured(run: RunEvidence, unit: str) -> list[tuple[str, str]]:
     failed = sum(tally.failed for tally in run.operations.values())
     carried = [step.level for step in run.steps if step.verdict == "good"]
     rows = [
-        ("Measured for", wording.duration(run.lasted_s)),
+        ("Recorded for", wording.duration(run.lasted_s)),
         ("Highest level", wording.level(max((item.level for item in bins), default=None), unit)),
         ("Iterations planned", wording.number(sum(item.planned for item in bins))),
         ("Iterations done", wording.number(sum(item.done for item in bins))),

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from plimsoll.findings.resources import Means, means_of_steps
 from plimsoll.findings.validity.self_diagnosis import damage_words, unread_words
-from plimsoll.report.steps import Step, steps_from_events, steps_from_findings, steps_from_levels
+from plimsoll.report.over_time.timeline import Bin, Resources, Timeline
+from plimsoll.report.steps import Step, step_of_limit, steps_from_events, steps_from_findings, steps_from_levels
 from plimsoll.report.tally import Tally
-from plimsoll.report.timeline import Bin, Resources, Timeline
 from plimsoll.report.wording import is_number
 from plimsoll.runs import RunReader, Series, Snapshot
 from plimsoll.runs.format.minute_blocks import Merged
@@ -41,14 +42,22 @@ class RunEvidence:
     request_metric: str | None = None
     plan: dict[str, Any] = field(default_factory=dict)
     trials: list[dict[str, Any]] = field(default_factory=list)
+    looked_at: Step | None = None  # the step that says most of the limit, and the means of all probes in it
+    means: Means = field(default_factory=dict)
     noted: list[tuple[str, str]] = field(default_factory=list)  # when people noted what
+    notes: list[tuple[float, str]] = field(default_factory=list)  # at which second, of those made while it went on
 
     @property
     def lasted_s(self) -> float:
-        """How long it took: of a plain run to the end of its last iteration, which its rates are over; else in whole
-        seconds."""
-        told = (self.findings[0].get("outcome") or {}).get("lasted_s") if self.findings else None
-        return min(float(told), self.duration_s) if is_number(told) and told > 0 else float(self.duration_s)
+        """How long it took, which its rates are over: of a plain run to the end of its last iteration, of another
+        tool's result from its first sample to its last; else in whole seconds."""
+        spans = [
+            span
+            for finding in self.findings
+            for key, name in (("outcome", "lasted_s"), ("totals", "seconds"))
+            if is_number(span := (finding.get(key) or {}).get(name)) and span > 0
+        ]
+        return float(min([*spans[:1], self.duration_s]))
 
     @property
     def times_metric(self) -> str | None:
@@ -60,7 +69,9 @@ def read_run(run_dir: Path) -> RunEvidence:
     """Read the run directory, finished or not; RunDirectoryError if it is none."""
     reader = RunReader(run_dir)
     run = RunEvidence(Path(run_dir).resolve().name, reader.state, reader.manifest, _findings(reader), reader.events())
-    run.noted = [(when_words(one), str(one["text"])) for one in notes_of(reader.path)]
+    notes = list(notes_of(reader.path))
+    run.noted = [(when_words(one), str(one["text"])) for one in notes]
+    run.notes = [(float(one["second"]), str(one["text"])) for one in notes if is_number(one.get("second"))]
     run.plan, run.trials = reader.plan(), reader.trials()
     run.steps = steps_from_findings(run.findings)
     if not run.steps and not run.plan:
@@ -84,13 +95,26 @@ def read_run(run_dir: Path) -> RunEvidence:
             _add_to_steps(run, merged)
         for merged in block.merged(begins, ("status",), in_bins):
             _add_to_bin(run, merged)
-    for line in reader.resources():
-        if isinstance(line.get("values"), Mapping) and isinstance(line.get("second"), int | float):
-            run.resources.add(int(line["second"]), str(line.get("source", "unknown")), line["values"])
+    _add_resources(run, reader.resources())
     for step in run.steps:
         step.fill()
         _fill_cpu(step, run.resources)
     return run
+
+
+def _add_resources(run: RunEvidence, lines: Iterable[Mapping[str, Any]]) -> None:
+    """Add what probes saw to the run, and its means to the step that is looked at; lines are read once."""
+
+    def added() -> Iterator[Mapping[str, Any]]:
+        for line in lines:
+            if isinstance(line.get("values"), Mapping) and isinstance(line.get("second"), int | float):
+                run.resources.add(int(line["second"]), str(line.get("source", "unknown")), line["values"])
+                yield line
+
+    run.looked_at = step_of_limit(run.steps)
+    step = run.looked_at
+    windows = [{"start_s": step.start_s, "measured_from_s": step.measured_from_s, "end_s": step.end_s}] if step else []
+    [run.means] = means_of_steps(added(), windows) or [{}]
 
 
 def _add_second(run: RunEvidence, snapshot: Snapshot) -> None:

@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from plimsoll.report.columns import columns, lines_for
-from plimsoll.report.finding_view import FindingView, ObjectiveLine, gravest_first
+from plimsoll.report.finding_view import GENERATOR, FindingView, ObjectiveLine, gravest_first, section
 from plimsoll.report.k6.outcome import views_of
 from plimsoll.report.load_line import load_line
 from plimsoll.report.text import NO_FINDING, clean, row_lines, row_words, wrapped
+from plimsoll.report.wording import is_number
+from plimsoll.words import amount_words, joined, ms_words
 
 MOST_LINES, END_LINES = 25, 2  # the last two: what more there is, and the report's path
 ANSWER_LINES, LIMIT_LINES, ROW_LINES = 6, 3, 2
@@ -63,12 +65,14 @@ def screen(
     if not findings:
         return "\n".join([NO_FINDING, *_report(report)])
     main, *others = views_of(findings)
-    answer = _Part([_cut(main.question, 1, ""), _cut(main.answer, ANSWER_LINES), *_reasons(main)])
+    cautions = [_cut(text, LIMIT_LINES, lead="But: ") for text in main.cautions]
+    answer = _Part([_cut(main.question, 1, ""), _cut(main.answer, ANSWER_LINES), *cautions, *_reasons(main)])
     line = _Part([[f"  {one}" for one in load_line(findings[0])]])
     outcome = _Part([_cut(row_words(row), ROW_LINES) for row in main.outcome], "verdict")
     table = _Part(_table(main))
     objectives = _objectives(main.objectives)
     limit = _Part([_cut(text, LIMIT_LINES, lead="Limited by: ") for text in _limit(main)])
+    generator = _Part(_healthy_generator(main, findings[0]))
     each = ROW_LINES if len(others) <= FEW else 1
     further = _Part([_cut(_answered(one), each, lead=f"{one.question} ") for one in others], "answer")
     steps = _Part([_cut(text, ROW_LINES, lead="Next: ") for text in _steps(main, others)], "step")
@@ -79,10 +83,10 @@ def screen(
         (steps, MOST_NEXT),
     ):
         part.shorten(most)
-    blocks = [[answer], [line], [outcome], [table], [objectives, limit], [further], [steps]]
+    blocks = [[answer], [line], [outcome], [table], [objectives, limit, generator], [further], [steps]]
     giving_way = (
         *((steps, 2), (further, 2), (objectives, 3), (outcome, 4), (table, 0)),
-        *((steps, 1), (objectives, 1), (further, 0), (outcome, 1), (steps, 0), (objectives, 0)),
+        *((steps, 1), (objectives, 1), (further, 0), (outcome, 1), (generator, 0), (steps, 0), (objectives, 0)),
     )
     for part, least in giving_way:
         while _height(blocks) + END_LINES > most_lines and len(part.rows) > least:
@@ -142,6 +146,20 @@ def _limit(main: FindingView) -> list[str]:
     if not main.limited_by:
         return []
     return [": ".join(filter(None, (main.limited_by, _SENTENCE_END.split(main.limit_words)[0])))]
+
+
+def _healthy_generator(main: FindingView, finding: Mapping[str, Any]) -> list[list[str]]:
+    """That the generator was no limit, and what it used; one that was is told as a reason."""
+    healthy = [row for row in main.decided if row.subject == GENERATOR and row.key == "good"]
+    if main.outcome or not main.valid or not healthy:
+        return []
+    seen = section(finding, "generator")
+    told = []
+    if is_number(seen.get("generator_cores")):
+        told.append(f"it used {amount_words(seen['generator_cores'], 'core')}")
+    if is_number(seen.get("lag_p99_ms")):
+        told.append(f"was {ms_words(seen['lag_p99_ms'])} late at p99")
+    return [_cut(": ".join(filter(None, (healthy[0].badge, joined(told)))), 1, lead="Load generator: ")]
 
 
 def _answered(one: FindingView) -> str:

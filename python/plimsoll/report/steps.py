@@ -91,6 +91,14 @@ def first_number(*values: Any) -> Any:
     return next((value for value in values if is_number(value)), None)
 
 
+def step_of_limit(steps: Sequence[Step]) -> Step | None:
+    """The longest of those that were too much, else of those at the highest level; None without one that lasted."""
+    timed = [step for step in steps if step.measured_s]
+    top = max((step.level for step in timed), default=None)
+    wanted = [step for step in timed if step.verdict == "bad"] or [step for step in timed if step.level == top]
+    return max(wanted, key=lambda step: step.measured_s, default=None)
+
+
 def steps_from_findings(findings: Sequence[Mapping[str, Any]]) -> list[Step]:
     """The steps of the first finding that has any; entries without level or times are left out."""
     for finding in findings:

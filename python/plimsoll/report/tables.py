@@ -19,6 +19,7 @@ from plimsoll.words import amount_words
 # (stats/estimates/quantile.py).
 SAMPLES_BEYOND = 20
 MOST_ROWS = 200
+PERCENTILES = {"p50": 0.50, "p90": 0.90, "p95": 0.95, "p99": 0.99}
 GENERATOR_LABELS = {
     "cpu": "CPU, share of its threads",
     "host_share": "CPU, share of the host",
@@ -77,17 +78,26 @@ def tally_rows(
                 "rate": wording.number(tally.count * each_per_s) if each_per_s is not None else wording.NOTHING,
                 "average": wording.number(tally.answered_times.mean),
                 "min": wording.number(tally.answered_times.min),
-                "p50": _quantile(tally, 0.50),
-                "p90": _quantile(tally, 0.90),
-                "p95": _quantile(tally, 0.95),
+                **{name: _quantile(tally, quantile) for name, quantile in PERCENTILES.items()},
                 "max": wording.number(tally.answered_times.max),
                 "errors": wording.number(tally.failed) if tally.judged else wording.NOTHING,
                 "error_share": wording.percent(tally.error_share) if tally.failed else "",
                 "failing": tally.failed > 0,
                 "verdicts": [(text, key, wording.verdict(key)) for text, key in verdicts],
+                "numbers": _numbers(tally, each_per_s),
             }
         )
     return rows
+
+
+def _numbers(tally: Tally, each_per_s: float | None) -> dict[str, float]:
+    """The numbers of a row as a program reads them, for sorting and CSV; what is not known is left out."""
+    times = tally.answered_times
+    found: dict[str, float | None] = {"average": times.mean, "min": times.min, "max": times.max}
+    found |= dict(zip(PERCENTILES, tally.percentiles_ms(PERCENTILES.values()), strict=True))
+    found |= {"count": tally.count, "rate": None if each_per_s is None else tally.count * each_per_s}
+    found |= {"errors": tally.failed if tally.judged else None, "error_share": tally.error_share}
+    return {name: value for name, value in found.items() if is_number(value)}
 
 
 def _quantile(tally: Tally, quantile: float) -> tuple[str, bool]:

@@ -24,6 +24,8 @@ LIGHT = {
     "expected": "#5b3fa8",
     "band": "#e9b872",
 }
+HEAT_LIGHT = ["#dcebf5", "#7db8dd", "#2f86bd", "#0b5a8f", "#06304f"]  # few to many, away from the page's colour
+HEAT_DARK = ["#1f3a50", "#2b6a96", "#56a5d8", "#a5d6f5", "#eef8ff"]
 DARK = {
     "text": "#e6ebf1",
     "faint": "#9fb0c0",
@@ -51,6 +53,7 @@ def vega_config(dark: bool) -> dict[str, Any]:
         style[f"{name}-line"] = {"color": colour[name], "strokeWidth": 1.5}
     style["expected-line"]["strokeDash"] = [6, 4]
     style["faint-line"]["strokeDash"] = [2, 3]
+    style["signs"] = {"color": colour["text"]}
     style["band"] = {"color": colour["band"], "opacity": 0.35}
     return {
         "background": "transparent",
@@ -77,6 +80,9 @@ def vega_config(dark: bool) -> dict[str, Any]:
             "titlePadding": TITLE_PADDING_PX,
         },
         "title": {"color": colour["text"], "subtitleColor": colour["faint"], "fontSize": 14, "subtitleFontSize": 12},
-        "range": {"category": SERIES_DARK if dark else SERIES_LIGHT},
+        "range": {
+            "category": SERIES_DARK if dark else SERIES_LIGHT,
+            "heatmap": HEAT_DARK if dark else HEAT_LIGHT,
+        },
         "style": style,
     }

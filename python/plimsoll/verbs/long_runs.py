@@ -184,8 +184,7 @@ def drain(
     check_drain(wanted)
     plan = load_plan(given, choices)
     level = held_level(plan, given, wanted.users)
-    url = plan.target.url if choices.variant is None else plan.target.as_variant(choices.variant).url
-    consumer = FollowedConsumer(wanted, url, plan.directory)
+    consumer = FollowedConsumer(wanted, plan.target.url, plan.directory)
     times = load_times(wanted, options, LEAST_HELD_S)
     settings = DrainSettings(
         level,

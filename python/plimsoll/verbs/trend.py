@@ -21,6 +21,7 @@ from plimsoll.nearest_word import nearest
 from plimsoll.runs import directory
 from plimsoll.runs.format.read_numbers import plausible
 from plimsoll.runs.kept.catalogue import StoredRun, read_json
+from plimsoll.study.loading import load_study
 from plimsoll.verbs.stored import RUNS, stored_runs
 
 MACHINE, SCRIPT, LOAD, VERSION = "machine", "script", "load", "version of Plimsoll"
@@ -69,12 +70,20 @@ def trend(about: str | None = None, root: str | Path = RUNS) -> list[Point]:
     if not runs:
         raise InputError(f"there is no run of capacity in {root}", "Make one, or name another folder with --runs.")
     names = list(dict.fromkeys(one.about for one in runs))
+    about = _script_of(about)
     found = [runs[-1].about] if about is None else [name for name in names if name == about]
     found = found or [name for name in names if name.endswith(about or "")]
     if len(found) != 1:
         what = f"no run of capacity is of {about}" if not found else f"several are called {about}: {listed(found, 5)}"
         raise InputError(what, nearest(about or "", names, f"There are {listed(names, 5)}."))
     return list(_points(one for one in runs if one.about == found[0]))
+
+
+def _script_of(about: str | None) -> str | None:
+    """Runs of a study are kept by its script: of the path of a study that path, of all else what was given."""
+    if about is None or not about.endswith((".yaml", ".yml")) or not Path(about).is_file():
+        return about
+    return str(load_study(about).script_path)
 
 
 def _points(runs: Iterator[StoredRun]) -> Iterator[Point]:

@@ -264,6 +264,15 @@ def test_a_search_says_how_many_were_never_answered_and_at_which_level():
     low = [step.measurement for step in result.steps if step.level <= 5]
     assert low and not any(seen.failed for seen in low)
     assert result.bracket.good is not None and 3 <= result.bracket.good <= 5
+    assert sum(step.kind == "expected" for step in result.steps) == 2, "before the overload, and once more at the end"
+
+
+def test_the_expected_level_is_not_held_beside_what_was_given_up(monkeypatch: pytest.MonkeyPatch):
+    """The target may still work for it."""
+    monkeypatch.setattr("test_booking.TIMEOUT_S", 300)
+    result = run_capacity(Swallowing(50), CapacitySettings(expected_level=1.0, budget_s=100.0))
+    [expected] = [step for step in result.steps if step.kind == "expected"]
+    assert expected.end_s < min(step.end_s for step in result.steps if step.stuck)
 
 
 def test_without_loss_nothing_is_stuck():

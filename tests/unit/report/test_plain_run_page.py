@@ -18,11 +18,21 @@ from plimsoll.report.k6.outcome import outcome_rows, views_of
 from plimsoll.report.run_evidence import RunEvidence, read_findings, read_run
 from plimsoll.report.screen import MOST_LINES, screen
 from plimsoll.report.text import answer_lines
+from plimsoll.report.time_charts import Chart
 from plimsoll.runs.readings.generator_seconds import GeneratorSeconds
 from plimsoll.runs.writer import RunFacts, RunWriter
 from plimsoll.study.secrets.redactor import Redactor
 
 LASTED_S = 4.03
+
+
+LINES = ("time-throughput", "time-response", "time-backlog", "time-errors")
+
+
+def rows_of(chart: Chart) -> list[dict[str, Any]]:
+    """The rows behind its lines."""
+    found = [one["data"]["values"] for one in chart.specification["layer"]]
+    return [row for rows in found for row in rows if "series" in row]
 
 
 def threshold(verdict: str, observed: float | None = None, **own: Any) -> dict[str, Any]:
@@ -162,10 +172,10 @@ def test_one_rate_is_said_over_one_length(tmp_path: Path) -> None:
     assert "40.9/s" in content.findings[0].answer and content.tallies == []
     assert content.whole_run[0].note == "Rates are over 4.03 s."
     assert " · 4 s · " in content.subtitle and ("Rates are over", "4.03 s") in content.findings[0].facts
-    assert dict(content.measured)["Measured for"] == "4 s"
+    assert dict(content.measured)["Recorded for"] == "4 s"
     [done] = [chart for chart in content.charts if chart.key == "time-throughput"]
-    rates = [row["value"] for row in done.specification["data"]["values"] if row["series"] == "done"]
-    assert rates == [41, 41, 41, pytest.approx(42 / 1.03), pytest.approx(42 / 1.03)]
+    rates = [(row["t"], row["value"]) for row in rows_of(done) if row["series"] == "done"]
+    assert rates == [(0, 41), (3, pytest.approx(42 / 1.03, rel=1e-5)), (4.03, pytest.approx(42 / 1.03, rel=1e-5))]
 
 
 def test_the_length_of_a_run_of_before_is_that_of_its_rates(tmp_path: Path) -> None:
@@ -179,14 +189,14 @@ def test_every_line_of_a_short_run_is_drawn_to_its_end(
 ) -> None:
     """Seen: empty boxes of a run of less than a second; and the last second of each run was never drawn."""
     content = page.build(evidence(tmp_path, counts, {**NOTE, "lasted_s": lasted_s}))
-    charts = [chart for chart in content.charts if chart.key.startswith("time-")]
+    charts = [chart for chart in content.charts if chart.key in LINES]
     assert {"time-throughput", "time-response", "time-backlog"} <= {chart.key for chart in charts}
     for chart in charts:
-        rows = chart.specification["data"]["values"]
+        rows = rows_of(chart)
         for name in {row["series"] for row in rows}:
             times = [row["t"] for row in rows if row["series"] == name]
             assert len(times) >= 2 and times[0] == 0 and times[-1] == lasted_s == max(times)
-        assert chart.specification["encoding"]["x"]["scale"]["domain"] == [0, lasted_s]
+        assert chart.specification["params"][0] == {"name": "zoom", "value": [0, lasted_s]}
 
 
 def test_a_run_of_an_earlier_version_has_the_rows_of_its_note(tmp_path: Path) -> None:
@@ -228,7 +238,7 @@ def test_where_every_request_failed_the_first_chart_is_not_of_their_times(tmp_pa
     because = ["No request was answered (15 were made)."]
     writer.write_findings([{**healthy, "invalid_because": because, "outcome": outcome_of_note(NOTE)}])
     content = page.build(read_run(writer.path))
-    assert [chart.key for chart in content.proof] == ["time-errors"]
+    assert [chart.key for chart in content.proof] == ["lead-time-errors"]
     [row] = [row for row in content.findings[0].decided if row.subject == "load generator"]
     assert (row.badge, row.words) == ("✓ healthy", "")
 
@@ -236,7 +246,8 @@ def test_where_every_request_failed_the_first_chart_is_not_of_their_times(tmp_pa
 def test_an_axis_of_what_never_happened_begins_at_its_bottom(tmp_path: Path) -> None:
     content = page.build(evidence(tmp_path, (41, 41, 41, 40, 2), NOTE))
     [backlog] = [chart for chart in content.charts if chart.key == "time-backlog"]
-    assert backlog.specification["encoding"]["y"]["scale"] == {"domain": [0, 1]}
+    [scale] = [one["encoding"]["y"]["scale"] for one in backlog.specification["layer"] if "y" in one["encoding"]]
+    assert scale == {"domain": [0, 1]}
 
 
 def test_a_run_whose_load_was_scaled_keeps_its_levels(tmp_path: Path) -> None:

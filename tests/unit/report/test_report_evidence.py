@@ -8,10 +8,10 @@ import synthetic_run
 
 from plimsoll.errors import RunDirectoryError
 from plimsoll.report.level_charts import marks_of
+from plimsoll.report.over_time.timeline import MOST_BINS, Bin, Resources, Timeline
 from plimsoll.report.run_evidence import read_findings, read_run
 from plimsoll.report.steps import steps_from_events, steps_from_findings, steps_from_levels
 from plimsoll.report.tally import Tally
-from plimsoll.report.timeline import MOST_BINS, Bin, Resources, Timeline
 from plimsoll.runs import Histogram
 
 

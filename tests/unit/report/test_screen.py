@@ -261,3 +261,13 @@ def test_what_is_not_valid_in_a_valid_answer_stands_beside_it() -> None:
     assert f"  Not valid, response times at p50 and p90: {others}" in screen([found], None).splitlines()
     [row] = view(found).decided
     assert (row.key, row.words) == ("bad", others)
+
+
+def test_a_healthy_generator_is_said_to_be_one_on_the_first_screen() -> None:
+    """Asked by readers of the first screen: did the generator matter?"""
+    seen = {"healthy": True, "generator_cores": 0.131, "lag_p99_ms": 0.42, "reasons": [], "limits": []}
+    assert "  Load generator: ✓ healthy: it used 0.131 cores and was 0.42 ms late at p99\n" in screen(
+        [capacity(generator=seen)], None
+    )
+    sick = seen | {"healthy": False, "reasons": ["It was late."]}
+    assert "✓ healthy" not in screen([capacity(generator=sick, valid=False, invalid_because=["It was late."])], None)

@@ -104,3 +104,17 @@ def test_an_unknown_or_ambiguous_name_says_which_there_are(tmp_path: Path) -> No
         plimsoll.trend("shop.js", tmp_path)
     with pytest.raises(InputError, match=r"is of shp.js.*\n?.*Did you mean"):
         plimsoll.trend("shp.js", tmp_path)
+
+
+def test_the_runs_of_a_study_are_found_by_its_path(tmp_path: Path) -> None:
+    script = tmp_path / "load" / "script.js"
+    script.parent.mkdir()
+    script.write_text("export function a() {}\n")
+    study = script.with_name("study.yaml")
+    study.write_text(
+        "name: shop\ntarget: {url: 'http://127.0.0.1:9'}\nexpected_users: 10\n"
+        "workload: {script: script.js, operations: [{name: a, per_user_hour: 60}]}\n"
+    )
+    write(tmp_path / "runs", 1, 100.0, script={"path": str(script), "sha256": "a"})
+    write(tmp_path / "runs", 2, 50.0)
+    assert [one.per_s for one in plimsoll.trend(str(study), tmp_path / "runs")] == [100]

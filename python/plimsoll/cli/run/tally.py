@@ -7,16 +7,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from plimsoll.runs.readings.failures import METRIC as FAILED
 from plimsoll.runs.readings.failures import (
+    MAKE_REQUESTS,
     Failures,
     is_of_requests,
     is_unanswered,
     nothing_measured_words,
     requests_words,
 )
+from plimsoll.runs.readings.failures import METRIC as FAILED
 from plimsoll.runs.readings.thresholds import NO_DATA
 from plimsoll.runs.snapshot import Snapshot
+from plimsoll.words import counted_words
 
 IN_VAIN = "unanswered_iterations"
 SESSIONS = "ws_sessions"
@@ -105,6 +107,9 @@ class Tally:
         if self.unanswered:
             [words] = self.unanswered
             found.append(f"{words[:1].lower()}{words[1:]} No response time was measured.")
+        elif self.done and not self.requests:
+            lacks = f"the script made no request in {counted_words(self.done, 'iteration')}"
+            found.append(f"{lacks}: no response time was measured. {MAKE_REQUESTS}")
         if self.failures.causes:
             count = sum(self.failures.causes.values())
             found.append(f"{requests_words(count)} failed: {self.failures.words()}. {self.failures.next_step()}")

@@ -5,7 +5,7 @@
              (search.py says where, step_ends.py for how long, judge.py what a step proves); drain the backlog between
     confirm  hold the level that is carried once more, from rest (confirming.py), and, before and after it, the level
              that was not, if that was long ago
-    expected hold the expected level once, so that objectives can be judged where they matter
+    expected hold the expected level, before any overload, so that objectives can be judged where they matter
     recover  where throughput falls under overload: the level at which the target recovers by itself (overload.py)
 
 What the steps say is pooled (known.py): the seconds that kept the target busy, in whatever step, tell its capacity.
@@ -18,10 +18,10 @@ import math
 from collections.abc import Callable
 
 from plimsoll.experiments.capacity import why_next
-from plimsoll.experiments.capacity.ageing import quickened, slowed
+from plimsoll.experiments.capacity.ageing import LEAST_APART_S, quickened, slowed
 from plimsoll.experiments.capacity.closed_search import search_closed
 from plimsoll.experiments.capacity.confirming import Confirming
-from plimsoll.experiments.capacity.expected import ExpectedLevel
+from plimsoll.experiments.capacity.expected import MOST_KEPT, ExpectedLevel
 from plimsoll.experiments.capacity.known import Known
 from plimsoll.experiments.capacity.overload import find_recovery, time_needed_s
 from plimsoll.experiments.capacity.persisting import FailureChecks
@@ -47,6 +47,7 @@ OLD_END_S = 30.0
 STEPS_SPENT = "the steps that were held did not decide, and longer ones take more time"
 CARRIED_SINCE = "But the target carries more since: this level, or a lower one, was carried when it was held again."
 RESTED_BACKLOG_S = 1.0
+LEAST_AGAIN_S, ENOUGH_TIMES = 3.0, 100
 
 
 def run_capacity(
@@ -132,14 +133,32 @@ class _OpenSearch:
             self.known.kept_s = 0.0
             left_s = self.known.left_s()
             conclude, telling_step_s = self.confirming.conclude_expected, self.known.telling_step_s
-            expected = self._expected.hold(self.result.bracket, left_s, conclude, telling_step_s)
-            if expected is not None and expected.judgement.verdict == "good" and self.result.bracket.good is None:
-                self.result.bracket = Bracket(expected.level, self.result.bracket.bad)
+            if not self.holder.unanswered:
+                self._expected.hold(self.result.bracket, left_s, conclude, telling_step_s)
+                self._look_again()
+            carried = [one for one in self.holder.records if one.kind == "expected" and one.judgement.verdict == "good"]
+            if carried and self.result.bracket.good is None:
+                self.result.bracket = Bracket(carried[-1].level, self.result.bracket.bad)
             self.result.slowed = slowed(self.holder.records, self.known.host_speed_in)
             if self.result.slowed is None:
                 self.result.quickened = quickened(self.holder.records, self.known.host_speed_in)
             self.result.reason = self._reason()
         self._collapse()
+
+    def _look_again(self) -> None:
+        """Hold for a moment what was held first: a target that became slower meanwhile shows in its times there."""
+        first = next(iter(self.known.at_rest), None)
+        if first is None or first.judgement.verdict != "good" or self.known.left_s() <= 0:
+            return
+        last = next(one for one in reversed(self.holder.records) if one.level == first.level)
+        if last is first and self.holder.source.now() - first.end_s >= LEAST_APART_S:
+            limit_s = self._telling_again_s(first)
+            self.holder.hold(first.level, "expected", limit_s, lambda _: None, self._conclude_probe, why=why_next.AGED)
+
+    def _telling_again_s(self, first: StepRecord) -> float:
+        """Seconds of such a second look."""
+        per_s = max(first.measurement.requests / max(1, len(first.measurement.seconds)), 1e-9)
+        return min(self.settings.step_s, max(LEAST_AGAIN_S, math.ceil(ENOUGH_TIMES / per_s)))
 
     def _ramp(self) -> bool:
         """Probe upwards to the first sign of saturation; False if the target cannot be measured at all."""
@@ -168,8 +187,26 @@ class _OpenSearch:
             following = ramp.next_probe(record.level, seen, float(waiting[-1]) if waiting.size else 0.0)
             if following is None or self.known.left_s() < self.known.step_cost_s():
                 break
+            expected = self._hold_expected_below(following.level)
+            if expected is not None and expected.judgement.verdict == "bad":
+                return self._recover(expected)
             level, why = following.level, following.why
         return True
+
+    def _hold_expected_below(self, level: float) -> StepRecord | None:
+        """Hold the expected level before the first probe above it: no overload has left anything in the target yet."""
+        expected = self.settings.expected_level
+        if expected is None or expected >= level:
+            return None
+        telling_step_s = self.known.telling_step_s
+        if not self._expected.kept_back_s(self.result.bracket, telling_step_s):
+            return None
+        most_s = MOST_KEPT * self.settings.load_budget_s
+        record = self._expected.hold(self.result.bracket, most_s, self._conclude, telling_step_s)
+        if record is not None:
+            self.known.at_rest.append(record)
+            self.known.note()
+        return record
 
     def _narrow(self, held: int) -> int:
         """Hold the levels that the search proposes, after `held` others, and keep the time to confirm one as soon as
@@ -186,14 +223,14 @@ class _OpenSearch:
                 break
             held += 1
             self._hold(proposal.level, why_next.words_of(proposal, self.result.unit))
-        self._hold_overload()
         self.known.kept_s = self._kept_back_s()
+        self._hold_overload()
         return held
 
     def _hold_overload(self) -> None:
         """Hold the lowest level that a probe alone saw overloaded, where nothing that was held is too much. A level
         near the border takes more time than there is; this one told itself within a probe. Without it there is no
-        upper end, and no step that shows what stops the target."""
+        upper end, and no step that shows what stops the target, which is worth more than a confirmation."""
         bounds = self.result.bracket
         if bounds.bad is not None or self.result.reason or self.known.left_s() < self.known.step_cost_s():
             return
@@ -204,7 +241,9 @@ class _OpenSearch:
             self._hold(min(levels), why_next.OVERLOADED)
 
     def _kept_back_s(self) -> float:
-        return self._expected.kept_back_s(self.result.bracket, self.known.telling_step_s)
+        firsts = [one for one in self.known.at_rest if one.judgement.verdict == "good"]
+        again_s = sum(self._telling_again_s(first) + math.ceil(self.holder.warm_up_s) for first in firsts)
+        return again_s + self._expected.kept_back_s(self.result.bracket, self.known.telling_step_s)
 
     def _has_time_for_a_step(self) -> bool:
         """Whether one that can tell fits into the time that is left."""
@@ -310,8 +349,8 @@ class _OpenSearch:
             self._fail(f"The script made no request in {done} iterations at level {number(record.level)}.")
             return True
         if seen.requests and seen.error_share > 0.5:
-            share, causes = share_words(seen.error_share), seen.failures.words()
-            self._fail(f"{share} of the requests failed at the lowest level ({number(record.level)}): {causes}.")
+            share, level = f"{share_words(seen.error_share)} of the {seen.judged_noun}", number(record.level)
+            self._fail(f"{share} failed at the lowest level ({level}): {seen.failures.words()}.")
             return True
         return False
 

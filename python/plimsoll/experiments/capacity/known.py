@@ -28,7 +28,7 @@ from plimsoll.experiments.steps.evidence import host_speed as speed_of_host
 from plimsoll.experiments.steps.holding import StepHolder
 from plimsoll.experiments.steps.judge import FEWEST_ARRIVALS, judge, smallest_distance
 from plimsoll.experiments.steps.measure import Measurement
-from plimsoll.experiments.steps.record import AFTER_OVERLOAD, BESIDE, StepRecord
+from plimsoll.experiments.steps.record import BESIDE, StepRecord
 from plimsoll.experiments.steps.under_way import UnderWay, under_way
 from plimsoll.experiments.steps.work_done import shares_of
 from plimsoll.runs.histogram import Histogram
@@ -58,6 +58,7 @@ class Known:
         self.trials: list[Trial] = []
         self.kept_s = 0.0
         self.persisting: list[FailingAnyway] = []
+        self.at_rest: list[StepRecord] = []  # of the expected level, before any overload
         self._outgrown: list[StepRecord] = []
         self._withdrawn: list[StepRecord] = []
         self._host = UNKNOWN
@@ -146,7 +147,7 @@ class Known:
         return speed_of_host(seen, self.context(seen))
 
     def is_calm(self, step: StepRecord) -> bool:
-        return step.judgement.verdict == "good" and step.kind not in AFTER_OVERLOAD
+        return step.judgement.verdict == "good" and step.kind not in BESIDE
 
     def _low(self, level: float) -> LoadSeconds:
         """The load of the lowest calm steps, well below this level."""
@@ -213,7 +214,7 @@ class Known:
         """Leave out what was not carried until then, as the target is quicker now, and the confirmation of less."""
         self.result.confirmation = None
         for record in self.holder.records:
-            if record.end_s <= before_s and record.judgement.verdict == "bad" and record.kind not in BESIDE:
+            if record.end_s <= before_s and record.judgement.verdict == "bad" and self._tells(record):
                 found = record.judgement
                 reasons = (*found.reasons, words)
                 record.judgement = replace(found, verdict="undecided", reasons=reasons, unsteady=True, own=False)
@@ -265,14 +266,20 @@ class Known:
         self.trials = self._trials_of(self.holder.records)
 
     def _trials_of(self, records: Sequence[StepRecord]) -> list[Trial]:
-        telling = (one for one in records if one.kind not in BESIDE and not _is_among(one, self._outgrown))
-        return [self._trial(record) for record in telling]
+        return [self._trial(record) for record in records if self._tells(record)]
+
+    def _tells(self, record: StepRecord) -> bool:
+        """Whether the search goes by it. The expected level is held for what it says of itself; that it is not carried
+        counts where no overload had been before."""
+        if _is_among(record, self.at_rest) and record.judgement.verdict == "bad":
+            return True
+        return record.kind not in BESIDE and not _is_among(record, self._outgrown)
 
     def learn(self, seen: Measurement | None = None) -> None:
         """Bring the speed of the host, chance and the trials up to date, with the step that is under way. Steps
         that collapsed, or do while they last, and disturbed ones tell neither what the host nor what chance does. The
         host's mean speed is that under load: a core that idles reads slower, as it wakes up cold."""
-        records = [one for one in self.holder.records if one.kind not in BESIDE and not _is_among(one, self._outgrown)]
+        records = [one for one in self.holder.records if self._tells(one)]
         fell = collapsed(self._trials_of(records))
         telling = [
             record.measurement

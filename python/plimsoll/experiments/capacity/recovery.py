@@ -34,7 +34,7 @@ def why_gone(holder: StepHolder, record: StepRecord, drain_limit_s: float) -> st
     lowest = min(step.level for step in holder.records)
     deadline_s = holder.source.now() + RECHECK_LIMIT_S
     while True:
-        check = holder.hold(lowest, "probe", CHECK_S, _answers, _conclude, why=STILL_ANSWERS)
+        check = holder.hold(lowest, "rest", CHECK_S, _answers, _conclude, why=STILL_ANSWERS)
         if check.judgement.verdict == "good":
             return ""
         if holder.source.now() >= deadline_s:

@@ -11,6 +11,7 @@ OVERLOADED = "a probe saw it overloaded; held for longer, it shows whether that 
 CARRIED_BY_NOW = "not carried before; held again, as the target carries more by now"
 CONFIRMED = "the highest level that is carried, once more from rest, to confirm it"
 EXPECTED = "the expected load, to judge its objectives"
+AGED = "the expected load once more, to see whether the target became slower or quicker meanwhile"
 REST = "low load, until the target is as quick as before the overload"
 STILL_FAILS = "low load, to see whether requests fail there as well"
 STILL_ANSWERS = "the lowest level so far, to see whether the target still answers"

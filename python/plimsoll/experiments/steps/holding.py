@@ -209,6 +209,11 @@ class StepHolder:
         self.say(words_of_loss(lost, self.source.unit, after_s))
 
     @property
+    def unanswered(self) -> int:
+        """How many iterations of earlier steps, which were given up, the target may still be busy with."""
+        return self._books.given_up
+
+    @property
     def only_stuck(self) -> bool:
         """Whether all that is unfinished was given up, so that nothing is gained by waiting for it."""
         return self._unfinished == 0 and self._books.given_up > 0

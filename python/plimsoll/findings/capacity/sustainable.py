@@ -12,6 +12,8 @@ from typing import Any
 from plimsoll.findings.exit_codes import without_data
 from plimsoll.words import level_words
 
+OBJECTIVES_OPEN = "; whether it meets the objectives is not decided"
+
 
 def sustainable_load(
     good: float | None, bad: float | None, objectives: Sequence[Mapping[str, Any]], unit: str
@@ -90,7 +92,7 @@ def _words(
         if blank is not None:
             return f", but {blank['objective']} of {_subject(blank)} had no data and counts as failed"
         if level is None:
-            return "; whether it meets the objectives is not decided"
+            return OBJECTIVES_OPEN
         return f" and meets the objectives up to {level_words(level, unit)} at least"
     which = f"{found['objective']} of {found['subject']}"
     if level is None:

@@ -16,7 +16,7 @@ from plimsoll.findings.capacity.collapse import (
     slowed_words,
 )
 from plimsoll.findings.capacity.nothing_carried import ON_A_QUIET_HOST, how_to_find_one, is_disturbed, min_users_words
-from plimsoll.findings.capacity.sustainable import fails_below
+from plimsoll.findings.capacity.sustainable import OBJECTIVES_OPEN, fails_below
 from plimsoll.findings.exit_codes import without_data
 from plimsoll.findings.limits.next_steps import steps_of
 from plimsoll.findings.resources import saw_target
@@ -61,7 +61,11 @@ def answer(result: Mapping[str, Any], finding: Mapping[str, Any]) -> str:
     if result["status"] == "failed":
         lost = lost_words(result)
         return f"No capacity was measured{f'; {lost}' if lost else ''}. {result['reason']}"
-    sustainable = (finding.get("sustainable") or {}).get("words", "")
+    headroom, found = finding["headroom"], finding.get("sustainable") or {}
+    lowered = _is_lowered(found, result["good"], result["bad"])
+    sustainable = found.get("words", "")
+    if sustainable == OBJECTIVES_OPEN and headroom and headroom["carries"] is None and lowered:
+        sustainable = ""  # the last sentence says it, of the load that matters
     nearly = {"nearly_full": finding["limited_by"].get("nearly_full")}
     carries, lost = _carries(result, finding["capacity"] | nearly, sustainable), lost_words(result)
     parts = [f"{carries.rstrip('.')}; {lost}." if lost else carries, *recovery_words(result)]
@@ -76,7 +80,7 @@ def answer(result: Mapping[str, Any], finding: Mapping[str, Any]) -> str:
     parts.extend(slowed_words(result))
     parts.extend(dearer_words((finding.get("capacity") or {}).get("dearer")))
     parts.extend(what_stops_it(finding["limited_by"], result["bad"], alone=finding["generator"]["healthy"]))
-    parts.extend(_headroom_words(finding["headroom"], finding.get("sustainable"), result["good"], result["bad"]))
+    parts.extend(_headroom_words(headroom, found, lowered, result["bad"]))
     return " ".join(parts)
 
 
@@ -259,23 +263,23 @@ def headroom_of(expected_users: float | None, good: float | None, bad: float | N
     }
 
 
+def _is_lowered(sustainable: Mapping[str, Any], good: float | None, bad: float | None) -> bool:
+    """Whether the objectives and not the capacity say how much load there may be."""
+    violated = sustainable.get("violated_from")
+    lowered = False
+    if violated is not None and good is not None and fails_below(violated, bad):
+        lowered = violated <= good or sustainable["level"] != good
+    return lowered or bool(sustainable.get("unmatched"))
+
+
 def _headroom_words(
-    headroom: Mapping[str, Any] | None,
-    sustainable: Mapping[str, Any] | None,
-    good: float | None,
-    bad: float | None,
+    headroom: Mapping[str, Any] | None, sustainable: Mapping[str, Any], lowered: bool, bad: float | None
 ) -> list[str]:
-    """Of the capacity `good`, which is a least where no level is `bad`, or, where an objective fails below it, of the
-    sustainable load."""
+    """Of the capacity, which is a least where no level is `bad`, or, where an objective fails below it (`lowered`), of
+    the sustainable load."""
     if not headroom:
         return []
     expected, ratio = amount_words(headroom["expected_users"], "user"), headroom["ratio"]
-    found = sustainable or {}
-    violated = found.get("violated_from")
-    lowered = False
-    if violated is not None and good is not None and fails_below(violated, bad):
-        lowered = violated <= good or found["level"] != good
-    lowered = lowered or bool(found.get("unmatched"))
     if headroom["carries"] is None:
         what = "it meets the objectives at" if lowered else "it carries"
         return [f"Whether {what} the expected {expected} was not decided."]
@@ -289,7 +293,7 @@ def _headroom_words(
             return [f"{lead}{number(ratio + 1, 2)} times the expected {expected}."]
         return [f"{lead}{share_words(ratio)} more than the expected {expected}."]
     will_not = "it will not meet the objectives there" if lowered else "it will not carry them"
-    if ratio is None and lowered and not found.get("unmatched"):
+    if ratio is None and lowered and not sustainable.get("unmatched"):
         return [f"It will not meet the objectives at the expected {expected}."]
     if ratio is None:
         return [f"It will not carry the expected {expected}."]

@@ -26,7 +26,8 @@ class ProcessProbe:
     count in each process), threads, open_files, open_files_limit and open_files_share (of the process that has most
     open, of which the limit is), processes, processes_started_per_s (children that were not there the second before),
     restarts (of the process itself, so far), disk_read_bytes_per_s, disk_write_bytes_per_s, context_switches_per_s.
-    Values of open files and disks are absent where the user may not read them.
+    Values of open files and disks are absent where the user may not read them, that of the busiest thread in seconds in
+    which the threads of a process that has thousands were not read.
     """
 
     def __init__(
@@ -42,7 +43,7 @@ class ProcessProbe:
         self._find = find
         self._roots: list[psutil.Process] = []
         self._family = Family()
-        self._facts = ProcessFacts()
+        self._facts = ProcessFacts(clock)
         self._before: dict[Key, Facts] | None = None
         self._time_before = 0.0
         self._notes: list[str] = []
@@ -123,22 +124,33 @@ class ProcessProbe:
 def _rates(before: dict[Key, Facts], now: dict[Key, Facts], elapsed_s: float) -> dict[str, float]:
     stayed = before.keys() & now.keys()
     each = {key: max(0.0, one.cpu_s - (before[key].cpu_s if key in stayed else 0.0)) for key, one in now.items()}
-    threads_before = {thread: cpu_s for one in before.values() for thread, cpu_s in one.thread_cpu_s}
-    by_thread = [cpu_s - threads_before.get(thread, 0.0) for one in now.values() for thread, cpu_s in one.thread_cpu_s]
     values = {
         "cpu_cores_used": (sum(each.values()) + _ended_cpu_s(before, now)) / elapsed_s,
         "busiest_process_cores_used": max(each.values()) / elapsed_s,
         "processes_started_per_s": len(now.keys() - before.keys()) / elapsed_s,
         "context_switches_per_s": sum(now[k].context_switches - before[k].context_switches for k in stayed) / elapsed_s,
     }
-    if by_thread:
-        values["busiest_thread_cores_used"] = max(0.0, *by_thread) / elapsed_s
+    busiest = [_busiest_thread(before.get(key), one, elapsed_s) for key, one in now.items() if one.thread_cpu_s]
+    known = [cores for cores in busiest if cores is not None]
+    if known and len(known) == len(busiest):
+        values["busiest_thread_cores_used"] = max(known)
     for field, name in (("read_bytes", "disk_read_bytes_per_s"), ("written_bytes", "disk_write_bytes_per_s")):
         pairs = [(getattr(before[key], field), getattr(now[key], field)) for key in stayed]
-        known = [after - earlier for earlier, after in pairs if earlier is not None and after is not None]
-        if known:
-            values[name] = max(0, sum(known)) / elapsed_s
+        both = [after - earlier for earlier, after in pairs if earlier is not None and after is not None]
+        if both:
+            values[name] = max(0, sum(both)) / elapsed_s
     return values
+
+
+def _busiest_thread(before: Facts | None, now: Facts, elapsed_s: float) -> float | None:
+    """Cores that the busiest thread of a process used since its threads were read before; None where they were not
+    read since."""
+    earlier = dict(before.thread_cpu_s) if before is not None else {}
+    if before is not None and before.thread_cpu_s:
+        elapsed_s = now.threads_read_s - before.threads_read_s
+    if elapsed_s <= 0:
+        return None
+    return max(0.0, *(cpu_s - earlier.get(thread, 0.0) for thread, cpu_s in now.thread_cpu_s)) / elapsed_s
 
 
 def _ended_cpu_s(before: dict[Key, Facts], now: dict[Key, Facts]) -> float:

@@ -3,17 +3,19 @@
 A server has many processes of which few work at a time. /proc/PID/schedstat tells in nanoseconds how long the first
 thread ran: where it says what it said a second before, a process of one thread did nothing, and so changed nothing that
 is read here; its files are read again after SURELY_AFTER_S all the same, as the kernel may take memory from it. Of a
-process with several threads the threads are read where its CPU time went on. proc(5); kernel.org:
-Documentation/scheduler/sched-stats.rst. Elsewhere than on Linux psutil answers.
+process with several threads the threads are read where its CPU time went on; thousands of them every few seconds, so
+that these are THREADS_PER_S on average. proc(5); kernel.org: Documentation/scheduler/sched-stats.rst. Elsewhere than on
+Linux psutil answers.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import psutil
 
@@ -21,6 +23,7 @@ from plimsoll.probes.probe import Clock
 
 PROC = "/proc"
 SURELY_AFTER_S = 10.0
+THREADS_PER_S = 500  # each takes about 10 µs
 Key = tuple[int, float]  # process id and time of creation: ids are used again
 _SWITCHES = b"ctxt_switches:"
 # Fields of /proc/PID/stat after the name, from 0 (proc(5) counts from 1 and has two before).
@@ -41,6 +44,7 @@ class Facts:
     read_bytes: int | None
     written_bytes: int | None
     thread_cpu_s: tuple[tuple[int, float], ...] = ()  # (thread, CPU seconds)
+    threads_read_s: float = field(default=0.0, compare=False)  # by the clock of who reads
 
 
 @dataclass
@@ -106,6 +110,7 @@ class ProcessFacts:
         has_threads = threads > 1 or (before is not None and before.has_threads) or _had_threads(cpu_s, ran)
         open_files, counts_files = _open_files(pid, before)
         read, written = _disk_bytes(pid, before)
+        of_threads, threads_read_s = self._threads(pid, cpu_s, has_threads, before, now)
         facts = Facts(
             cpu_s=cpu_s,
             reaped_cpu_s=(int(stat[_CUTIME]) + int(stat[_CSTIME])) * self._tick_s,
@@ -115,17 +120,23 @@ class ProcessFacts:
             context_switches=before.facts.context_switches if before and ran and ran == before.ran else _switches(pid),
             read_bytes=read,
             written_bytes=written,
-            thread_cpu_s=self._threads(pid, cpu_s, has_threads, before),
+            thread_cpu_s=of_threads,
+            threads_read_s=threads_read_s,
         )
         return _Known(key, facts, ran, now, has_threads, counts_files)
 
     def _threads(
-        self, pid: int, cpu_s: float, has_threads: bool, before: _Known | None
-    ) -> tuple[tuple[int, float], ...]:
+        self, pid: int, cpu_s: float, has_threads: bool, before: _Known | None, now: float
+    ) -> tuple[tuple[tuple[int, float], ...], float]:
+        """CPU seconds of each thread, and when they were read."""
         if not has_threads:
-            return ((pid, cpu_s),)
-        if before is not None and before.facts.cpu_s == cpu_s and before.facts.thread_cpu_s:
-            return before.facts.thread_cpu_s
+            return ((pid, cpu_s),), now
+        if before is not None and before.facts.thread_cpu_s:
+            known, read_s = before.facts.thread_cpu_s, before.facts.threads_read_s
+            if before.facts.cpu_s == cpu_s and len(known) <= THREADS_PER_S:
+                return known, now
+            if now - read_s < math.floor(len(known) / THREADS_PER_S):
+                return known, read_s
         found = []
         try:
             for name in os.listdir(f"{PROC}/{pid}/task"):
@@ -135,13 +146,13 @@ class ProcessFacts:
                     continue
                 found.append((int(name), (int(stat[_UTIME]) + int(stat[_STIME])) * self._tick_s))
         except OSError:
-            return ()
-        return tuple(found)
+            return (), now
+        return tuple(found), now
 
     def _by_psutil(self, pid: int, now: float) -> _Known | None:
         try:
             process = psutil.Process(pid)
-            facts = facts_by_psutil(process)
+            facts = replace(facts_by_psutil(process), threads_read_s=now)
             return _Known((pid, process.create_time()), facts, b"", now, True, False)
         except (psutil.Error, OSError):
             return None

@@ -1,5 +1,6 @@
 // Draws every chart in the theme that the reader prefers, and again when the preference changes.
 (() => {
+  if (!window.vegaEmbed) return;
   const read = (id) => JSON.parse(document.getElementById(id).textContent);
   const specifications = read("chart-specifications");
   const configuration = read("chart-configuration");
@@ -29,7 +30,9 @@
     try {
       for (const [key, specification] of Object.entries(specifications)) {
         const options = { config, actions: false, renderer: "svg" };
-        drawn.push(await window.vegaEmbed("#" + key, specification, options));
+        const result = await window.vegaEmbed("#" + key, specification, options);
+        drawn.push(result);
+        document.dispatchEvent(new CustomEvent("chart-drawn", { detail: { key, view: result.view, specification } }));
       }
       nameInFull();
     } catch (error) {

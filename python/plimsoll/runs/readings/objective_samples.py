@@ -60,6 +60,11 @@ class Wanted:
         return fits and (self.request is None or tags.get("name") == self.request)
 
     @property
+    def is_of_all(self) -> bool:
+        """Whether it is about every request."""
+        return not (self.tags or self.operation or self.request)
+
+    @property
     def subject(self) -> str:
         """What it is about, in words."""
         return self.request or self.operation or "all requests"
@@ -128,6 +133,11 @@ class Samples:
         """Add failed requests and requests of one second."""
         self.failed[at] = self.failed.get(at, 0) + int(series.passes or 0)
         self.requests[at] = self.requests.get(at, 0) + int(series.total or 0)
+
+    def add_cut_off(self, at: int, count: int) -> None:
+        """Add iterations that were cut off: requests that got no answer."""
+        self.failed[at] = self.failed.get(at, 0) + count
+        self.requests[at] = self.requests.get(at, 0) + count
 
     @property
     def blocks(self) -> list[Histogram]:
@@ -204,6 +214,7 @@ class Watch:
         all_count = sum(series.count for series in times)
         all_ms = sum(float(series.sum or 0.0) for series in times)
         self.seconds += 1
+        self.add_cut_off(snapshot.second, snapshot.interrupted - sum(one.interrupted for one in snapshot.earlier))
         for objective, samples in zip(self.wanted, self.samples, strict=True):
             samples.seconds += 1
             samples.all_count += all_count
@@ -213,3 +224,9 @@ class Watch:
                     samples.add_times(snapshot.second, series)
                 elif series.metric == FAILED and objective.matches(series):
                     samples.add_failures(snapshot.second, series)
+
+    def add_cut_off(self, second: int, count: int) -> None:
+        """Add iterations of this level that were cut off in that second. Nobody knows of which request."""
+        for objective, samples in zip(self.wanted, self.samples, strict=True):
+            if count > 0 and objective.is_of_all:
+                samples.add_cut_off(second, count)

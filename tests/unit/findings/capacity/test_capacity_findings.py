@@ -162,7 +162,7 @@ def test_objectives_are_judged_apart_from_saturation(searched):
     strict, loose, rare, errors, absent = finding["objectives"]
     assert (strict["verdict"], strict["met_up_to_users"]) == ("failed", None)
     assert loose["verdict"] == "met" and loose["met_up_to_users"] >= 4000
-    assert rare["verdict"] == "undecided" and "more at 4,000 users would decide it" in rare["needs"]
+    assert rare["verdict"] == "undecided" and "Hold 4,000 users for about" in rare["needs"]
     assert errors["verdict"] == "met" and absent["verdict"] == "undecided" and "Check its name" in absent["needs"]
     assert finding["capacity"]["good"] <= 6000 <= finding["capacity"]["bad"]
     assert exit_code(finding) == 99

@@ -12,7 +12,10 @@ from dataclasses import replace
 import psutil
 import pytest
 
+from plimsoll.probes.processes import process_facts
+from plimsoll.probes.processes.process import ProcessProbe
 from plimsoll.probes.processes.process_facts import SURELY_AFTER_S, Facts, ProcessFacts, facts_by_psutil
+from plimsoll.study.models import ProcessSelector
 
 OBEDIENT = """
 import os, subprocess, sys, threading, time
@@ -162,3 +165,21 @@ def test_without_proc_psutil_answers(told, monkeypatch) -> None:
     ours, theirs = settled(ProcessFacts(), pid)
     assert ours == theirs
     assert ProcessFacts().of([2**22 + 1]) == {}
+
+
+def test_of_thousands_of_threads_no_second_reads_more_than_it_may(told, monkeypatch) -> None:
+    """Seen: of a server with 3,600 threads the probe took 5% of a core."""
+    monkeypatch.setattr(process_facts, "THREADS_PER_S", 2)
+    pid, tell = told
+    now = [0.0]
+    probe = ProcessProbe(ProcessSelector(label="app", pid=pid), lambda: now[0])
+    tell("threads")
+    busiest = []
+    for second in range(6):
+        now[0] = float(second)
+        if second == 2:
+            tell("spin")
+        busiest.append(probe.sample().get("busiest_thread_cores_used"))
+    assert busiest[1] is None and busiest[3] is None and busiest[5] is None
+    assert busiest[2] == pytest.approx(0.1, abs=0.03), "0.2 s of CPU time in the two seconds since"
+    assert busiest[4] == pytest.approx(0.0, abs=0.02)
