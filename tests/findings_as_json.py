@@ -1,8 +1,10 @@
-"""What every finding has to be as JSON: of the published schema, with evidence, and no number without its unit."""
+"""What every finding has to be as JSON: of the published schema, with evidence, no number without its unit, and no
+sentence in which something is missing."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -16,6 +18,7 @@ from plimsoll.findings.shape.units_of import with_units
 SCHEMA = Path(__file__).parents[1] / "docs" / "findings.schema.json"
 Told = TypeVar("Told", dict[str, Any], list[dict[str, Any]])
 Keys = tuple[str, ...]
+_TORN = re.compile(r"[:,;] *\.(?!\S)|\( *\)|: *:|: *$|  \.")
 
 
 def checked(told: Told) -> Told:
@@ -41,6 +44,15 @@ def check(finding: Mapping[str, Any]) -> None:
     assert not wrong, (written["question"], wrong)
     assert all(one["words"] and one["unit"] and one["file"] for one in written["evidence"])
     assert numbers_without_unit(written) == [], written["question"]
+    assert torn_sentences(written) == [], written["question"]
+
+
+def torn_sentences(value: Any) -> list[str]:
+    """Texts in which something is missing: a list or a cause that is empty (": .", ", ."), a pair of brackets."""
+    if isinstance(value, str):
+        return [value] if _TORN.search(value) else []
+    inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+    return [text for one in inner for text in torn_sentences(one)]
 
 
 def numbers_without_unit(finding: Mapping[str, Any]) -> list[Keys]:

@@ -35,9 +35,11 @@ AsJson = Annotated[bool, typer.Option("--json", help="print the runs as JSON on 
 @app.command("list")
 def list_(runs: Runs = Path("runs"), as_json: AsJson = False) -> None:
     """List the runs in a folder, newest first: when, verb, script or target, the answer, the size."""
-    from plimsoll.verbs.stored import stored_runs
+    from plimsoll.verbs.stored import stored_runs, unlisted_runs
 
     _print(stored_runs(runs), runs, as_json)
+    for words in unlisted_runs(runs):
+        print(f"plimsoll: {words}", file=sys.stderr)
     if not as_json:
         _say_unfinished(runs)
 

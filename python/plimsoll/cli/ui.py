@@ -40,6 +40,8 @@ def ui(
         raise InputError(f"--token has {len(token)} characters", f"Use {LEAST_TOKEN} or more, or leave it out.")
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder} is no folder", "Give a folder of run directories, as runs.")
+    if not folder.exists():
+        print(f"plimsoll: There is no folder {folder} yet: its runs are shown once they begin.", file=sys.stderr)
     from plimsoll.ui.app import LivePage
 
     os.nice(LOWER)

@@ -11,7 +11,11 @@ from plimsoll.words import counted_words, ms_words, share_words
 
 SCRIPT_FILE = "script.js"
 ANY_URL = "http://127.0.0.1:8080"
-_ROOM = 2.0  # what the answers may take over what they took: an example of an objective, that nobody asked for
+# Examples of objectives, that nobody asked for: what answers took, with room, up to the next of these. A tenth of a
+# second is felt as at once (Nielsen, Usability Engineering, 1993, chapter 5), so that less is no limit for users.
+_ROOM = 2.0
+_LIMITS_MS = (100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 60_000)
+_UNKNOWN_MS = 500.0
 
 
 def study_of(draft: Draft, name: str) -> str:
@@ -40,7 +44,9 @@ def _lines(draft: Draft, name: str) -> Iterator[str]:
     if draft.expected_users is None:
         yield "# expected_users: 100 # how many users there will be; headroom counts from it"
     else:
-        yield f"expected_users: {draft.expected_users:g} # active at once on average in the busiest hour of the log"
+        is_hour = draft.activity is not None and draft.activity.busiest_for_s == 3600
+        when = "in the busiest hour of the log" if is_hour else "in the log"
+        yield f"expected_users: {draft.expected_users:g} # active at once on average {when}"
     yield from _objectives(draft)
 
 
@@ -71,9 +77,9 @@ def _objectives(draft: Draft) -> Iterator[str]:
     """Examples, which do not count until somebody wants them."""
     yield "# objectives: # what users may expect; without any, only saturation is looked for"
     for one in draft.operations[:3]:
-        is_known = one.p95_ms is not None and one.p95_ms >= 1
-        limit = ms_words(float(f"{_ROOM * (one.p95_ms or 0):.2g}")).replace(" ", "") if is_known else "500ms"
-        yield f'#   - {{operation: {one.name}, objective: "p95<={limit}"}}'
+        wanted_ms = _UNKNOWN_MS if one.p95_ms is None else _ROOM * one.p95_ms
+        limit_ms = next((limit for limit in _LIMITS_MS if limit >= wanted_ms), _LIMITS_MS[-1])
+        yield f'#   - {{operation: {one.name}, objective: "p95<={ms_words(limit_ms).replace(" ", "")}"}}'
     yield '#   - {objective: "error_rate<=1%"}'
 
 

@@ -120,7 +120,7 @@ def grow_findings(
         "validity": [] if silent else conclusions(generator, ["mean_time"])["validity"],
         "invalid_because": [*silent, *reasons],
         "notes": [*_beyond_note(facts), *_volume_note(facts), *_apart_words(generator), *notes],
-        "next": [MAKE_REQUESTS] if silent else [*_remedies(generator, reasons), *_next(facts, too_many, run_path)],
+        "next": [MAKE_REQUESTS] if silent else _next_steps(facts, generator, reasons, too_many, run_path),
     }
     if too_many:
         main["notes"].insert(
@@ -133,6 +133,14 @@ def grow_findings(
         main["objectives"] = [_failure_objective(facts, failed_share)]
     ageing = {**common, "question": AGEING, "valid": main["valid"], **_ageing(stretch)}
     return [main, ageing, {**common, "question": CLIFF, "valid": main["valid"], **_cliff(step, volume, slower)}]
+
+
+def _next_steps(
+    facts: Mapping[str, Any], generator: Mapping[str, Any], reasons: Sequence[str], too_many: bool, path: str | None
+) -> list[str]:
+    """What is the generator's comes first, unless nothing was loaded of which it could have spoiled the times."""
+    remedies = [] if facts["status"] == "failed" else _remedies(generator, reasons)
+    return [*remedies, *_next(facts, too_many, path)]
 
 
 def _asked_nothing(run: RunReader, facts: Mapping[str, Any]) -> list[str]:

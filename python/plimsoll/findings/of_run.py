@@ -15,6 +15,7 @@ from functools import partial
 from typing import Any
 
 from plimsoll.errors import InputError
+from plimsoll.findings.cautions import with_cautions
 from plimsoll.findings.consistency.check import consistent
 from plimsoll.findings.resources import means_of_sockets
 from plimsoll.findings.shape.units_of import with_units
@@ -103,6 +104,7 @@ def findings_of_run(run: RunReader, facts: Facts | None = None, status: str | No
         of_generator = (found[0].get("generator") or {}).get("notes") or () if measured else ()
         found[0]["notes"] = list(dict.fromkeys([*(found[0].get("notes") or ()), *of_generator]))
         _tell_lost_time(run, found[0])
+        found[0] = with_cautions(found[0], run)
     if found:
         found[0]["notes"] = [*damage_words(run.damaged_files()), *(found[0].get("notes") or ())]
     is_capacity = bool(found) and found[0].get("experiment") == "capacity" and "capacity" in found[0]

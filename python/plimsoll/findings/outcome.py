@@ -120,15 +120,11 @@ def _recorded_note(run: RunReader) -> dict[str, Any]:
     from plimsoll.runs.readings.recorded_summary import recorded  # numpy, which a run itself does without
 
     found = recorded(run)
-    checks = [
-        {"name": name, "group": group, "passes": passes, "fails": fails}
-        for (group, name), (passes, fails) in found.checks.items()
-    ]
     causes = found.failures.causes
     return {
         "summary": found.summary,
-        "threw": found.threw,
+        "threw": found.script.threw,
         "lasted_s": found.seconds,
-        "checks": checks,
+        "checks": found.script.listed(),
         "causes": causes,
     }

@@ -108,14 +108,15 @@ def _flow(flow: Sequence[FlowSecond], facts: GeneratorSeconds) -> Iterator[Diagn
 
 
 def validity_of_run(facts: GeneratorSeconds, spoiled: Sequence[Diagnosis]) -> list[Validity]:
-    """What the run's throughput, response times and failures are worth: a generator that only was late adds its
-    lateness to times."""
+    """What the run's throughput, response times (where it has any) and failures are worth: a generator that only was
+    late adds its lateness to times."""
     limits = tuple(one.words for one in spoiled if one.limits)
     refused = tuple(one.words for one in spoiled if one.name in ("files", "ports", "names"))
     beside = tuple(one.words for one in spoiled if one.name == FOREIGN)
     of_run = Validity("throughput", "invalid", because=limits) if limits else Validity("throughput")
-    times = []
-    for quantile, error_ms in ((0.5, facts.median("lag_p50_ms") or 0.0), (0.99, _rare_error_ms(facts))):
+    times: list[Validity] = []
+    errors_ms = ((0.5, facts.median("lag_p50_ms") or 0.0), (0.99, _rare_error_ms(facts)))
+    for quantile, error_ms in errors_ms if facts.answers else ():
         one = of_time(error_ms, facts.response_ms(quantile), "response_time", quantile)
         because = limits or _still_at(facts, quantile) or (beside if full_share(facts) > (1 - quantile) / 2 else ())
         times.append(replace(one, verdict="invalid", because=because) if because else one)
@@ -139,7 +140,8 @@ def _rare_error_ms(facts: GeneratorSeconds) -> float:
 def _answer(facts: GeneratorSeconds, found: Sequence[Diagnosis], spoiled: Sequence[Diagnosis]) -> str:
     own = _own_answer(facts, [one for one in found if one.name != FOREIGN], spoiled)
     beside = any(one.name == FOREIGN for one in found)
-    return f"{own} But other work took cores from the target: response times are not its alone." if beside else own
+    told = beside and facts.answers
+    return f"{own} But other work took cores from the target: response times are not its alone." if told else own
 
 
 def _own_answer(facts: GeneratorSeconds, found: Sequence[Diagnosis], spoiled: Sequence[Diagnosis]) -> str:
@@ -150,7 +152,8 @@ def _own_answer(facts: GeneratorSeconds, found: Sequence[Diagnosis], spoiled: Se
     if spoiled:
         error = _rare_error_ms(facts)
         size = f"within ± {ms_words(error)} at p99" if error else "too long by what it waited"
-        return f"It did not limit the load, but delayed it: response times are {size}. Throughput and failures stand."
+        times = f": response times are {size}" if facts.answers else ""
+        return f"It did not limit the load, but delayed it{times}. Throughput and failures stand."
     numbers = []
     if (busiest := facts.most("busiest_thread_share")) is not None:
         numbers.append(f"its busiest thread was at most {share_words(busiest)} busy in a second")

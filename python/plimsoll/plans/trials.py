@@ -14,7 +14,6 @@ from typing import Any, get_args
 from plimsoll.engine import EngineConfig, inspect
 from plimsoll.errors import InputError
 from plimsoll.experiments.trials.plan import Order, TrialLevel, TrialPlan, TrialVariant
-from plimsoll.findings.trials.compare import SAME
 from plimsoll.listed_names import listed
 from plimsoll.nearest_word import nearest
 from plimsoll.plans.arms import (
@@ -38,6 +37,7 @@ from plimsoll.plans.read_variables import names_read, reading_of
 from plimsoll.plans.requests import CompareRequest, DecomposeRequest, SweepRequest, TrialChoices
 from plimsoll.probes.processes.local_targets import local_listeners
 from plimsoll.probes.processes.variant_processes import Watched, watched_of_variants
+from plimsoll.runs.interrupted import SAME
 from plimsoll.study import Probes, Target
 from plimsoll.study.bounds import MOST_TRIALS, MOST_USERS
 from plimsoll.study.experiments import (

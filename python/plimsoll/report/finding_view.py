@@ -106,6 +106,7 @@ class FindingView:
     facts: list[tuple[str, str]]
     rests_on: list[str]
     objectives: list[ObjectiveLine]
+    cautions: list[str]
     caveats: list[str]
     next_steps: list[str]
     load_line: LoadLine | None
@@ -162,6 +163,7 @@ def view(finding: Mapping[str, Any], unit: str = "users") -> FindingView:
         limit_evidence=limit_evidence,
         rests_on=_evidence_words(finding.get("evidence")),
         objectives=objectives,
+        cautions=_texts(finding.get("cautions")),
         caveats=_caveats(finding),
         reasons=_reasons(finding),
         decided=[

@@ -201,7 +201,7 @@ def measured(run: RunEvidence, unit: str) -> list[tuple[str, str]]:
     failed = sum(tally.failed for tally in run.operations.values())
     carried = [step.level for step in run.steps if step.verdict == "good"]
     rows = [
-        ("Measured for", wording.duration(run.lasted_s)),
+        ("Recorded for", wording.duration(run.lasted_s)),
         ("Highest level", wording.level(max((item.level for item in bins), default=None), unit)),
         ("Iterations planned", wording.number(sum(item.planned for item in bins))),
         ("Iterations done", wording.number(sum(item.done for item in bins))),

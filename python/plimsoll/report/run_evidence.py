@@ -49,10 +49,15 @@ class RunEvidence:
 
     @property
     def lasted_s(self) -> float:
-        """How long it took: of a plain run to the end of its last iteration, which its rates are over; else in whole
-        seconds."""
-        told = (self.findings[0].get("outcome") or {}).get("lasted_s") if self.findings else None
-        return min(float(told), self.duration_s) if is_number(told) and told > 0 else float(self.duration_s)
+        """How long it took, which its rates are over: of a plain run to the end of its last iteration, of another
+        tool's result from its first sample to its last; else in whole seconds."""
+        spans = [
+            span
+            for finding in self.findings
+            for key, name in (("outcome", "lasted_s"), ("totals", "seconds"))
+            if is_number(span := (finding.get(key) or {}).get(name)) and span > 0
+        ]
+        return float(min([*spans[:1], self.duration_s]))
 
     @property
     def times_metric(self) -> str | None:

@@ -65,7 +65,8 @@ def screen(
     if not findings:
         return "\n".join([NO_FINDING, *_report(report)])
     main, *others = views_of(findings)
-    answer = _Part([_cut(main.question, 1, ""), _cut(main.answer, ANSWER_LINES), *_reasons(main)])
+    cautions = [_cut(text, LIMIT_LINES, lead="But: ") for text in main.cautions]
+    answer = _Part([_cut(main.question, 1, ""), _cut(main.answer, ANSWER_LINES), *cautions, *_reasons(main)])
     line = _Part([[f"  {one}" for one in load_line(findings[0])]])
     outcome = _Part([_cut(row_words(row), ROW_LINES) for row in main.outcome], "verdict")
     table = _Part(_table(main))

@@ -45,6 +45,7 @@ def row_lines(rows: Sequence[Sequence[str]]) -> list[str]:
 
 def _lines(item: FindingView) -> list[str]:
     lines = [*wrapped(item.question, ""), *wrapped(item.answer, "  ")]
+    lines += [line for text in item.cautions for line in wrapped(f"But: {text}", "  ")]
     if item.is_partly_valid:
         lines += wrapped(f"Not valid, {item.invalid_for}: {' '.join(item.reasons)}", "  ")
     if not item.valid and not item.unanswered:

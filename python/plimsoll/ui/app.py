@@ -30,7 +30,7 @@ from plimsoll.ui.folder import INSIDE, Folder
 from plimsoll.ui.reports import Reports
 from plimsoll.ui.requests import Refused, form_of
 from plimsoll.ui.safety import REPORT_POLICY, Safety
-from plimsoll.verbs.stored import delete_runs, keep_run, search_runs, stored_runs
+from plimsoll.verbs.stored import delete_runs, keep_run, search_runs, stored_runs, unlisted_runs
 
 STATIC = Path(__file__).with_name("static")
 REPORT_STYLE = Path(__file__).parents[1] / "report" / "templates" / "report.css"
@@ -92,6 +92,7 @@ class LivePage:
             "rows": rows[:MOST_ROWS],
             "left": len(rows[MOST_ROWS:]),
             "counted": pages.counted(rows),
+            "unlisted": [] if words else await asyncio.to_thread(unlisted_runs, root),
             "query": " ".join(words),
             "root": str(root),
         }

@@ -28,6 +28,11 @@ def stored_runs(root: str | Path = RUNS) -> list[StoredRun]:
     return catalogue.stored_runs(Path(root))
 
 
+def unlisted_runs(root: str | Path = RUNS) -> list[str]:
+    """Folders in it that hold files of a run and are not listed, a sentence each: renamed, or without a manifest."""
+    return catalogue.unlisted_words(Path(root))
+
+
 def find_run(name: str | Path, root: str | Path = RUNS) -> StoredRun:
     """A run by its path, by its name in `root` or the end of that, or "latest". InputError if there is none, or several
     end so."""

@@ -64,6 +64,49 @@ def test_a_request_that_no_address_takes_is_a_failed_one_and_no_time(
     assert 'invalid URL escape "%zz"' in place and "script.js:4" in done.stderr
 
 
+HALF = """import { check } from 'k6';
+import http from 'k6/http';
+export default function () {
+  const home = http.get(__ENV.URL);
+  check(home, { 'logged in': (r) => r.body.includes('welcome'), 'answered': (r) => r.status === 200 });
+  if (__ITER % 2) throw new Error('no token');
+}
+"""
+
+
+@pytest.mark.timeout(60)
+def test_a_comparison_of_scripts_that_throw_or_whose_checks_fail_says_so_before_its_verdict_is_believed(
+    cli: Cli, known_server: Callable[..., str]
+) -> None:
+    """Seen: "Undecided", or "the same", without a word of it."""
+    cli.write(script_js=HALF)
+    flags = (
+        "--a",
+        "X=1",
+        "--b",
+        "X=2",
+        "--pairs",
+        2,
+        "--trial",
+        "1s",
+        "--warm-up",
+        "1s",
+        "-e",
+        f"URL={known_server()}",
+    )
+    done = cli("compare", "-q", *flags, "script.js")
+    said = " ".join(done.stdout.split())
+    each = r"([\d,]+) of ([\d,]+) in A and ([\d,]+) of ([\d,]+) in B"
+    [counts] = re.findall(rf"But: Iterations ended with an exception of the script: {each}\.", said)
+    threw_a, all_a, threw_b, all_b = (int(one.replace(",", "")) for one in counts)
+    assert 0.4 < threw_a / all_a < 0.6 and 0.4 < threw_b / all_b < 0.6, said
+    assert re.search(r"But: The check 'logged in' failed in 100% of [\d,]+ in A and 100% of [\d,]+ in B\.", said), said
+    assert "'answered'" not in said and "the same to within" not in said, said
+    assert said.index("Next: See the script's exception") < said.index("Next: See why the check 'logged in' fails"), (
+        said
+    )
+
+
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     ("verb", "flags"),

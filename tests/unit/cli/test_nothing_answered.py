@@ -98,3 +98,15 @@ def test_a_threshold_on_a_scenario_that_is_not_there_is_an_error_at_the_start(tm
         check_thresholds(EngineConfig(script), Settings({}, {}, {}, {}))
     assert told.value.exit_code == 104
     check_thresholds(EngineConfig(script), Settings({}, {"vus": 1}, {}, {}))
+
+
+def test_a_script_that_makes_no_request_is_told_so_and_ends_as_in_k6() -> None:
+    """Seen: not a word, beside "the generator was late, beside response times of …" of requests that nobody made."""
+    found = Tally()
+    found.add(Snapshot(0, done=40))
+    [words] = found.warnings()
+    assert words == (
+        "the script made no request in 40 iterations: no response time was measured. Check that the script makes HTTP "
+        "requests."
+    )
+    assert _exit_code(ended(), found, strict=False) == 0

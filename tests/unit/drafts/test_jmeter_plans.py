@@ -161,6 +161,32 @@ def test_thread_groups_become_scenarios_and_groups_of_the_study(tmp_path: Path) 
     assert "${many} is 7, ${__P(writers,3)} is 3" in " ".join(draft.notes)
 
 
+@pytest.mark.parametrize(
+    ("users", "taken"),
+    [("-5", "1"), ("1e12", "100,000"), ("many", "1"), ("2.5", "2"), ("0", "1"), ("${unknown}", "1"), ("", "1")],
+)
+def test_a_number_of_threads_that_is_none_is_said_with_what_is_taken_instead(
+    tmp_path: Path, users: str, taken: str
+) -> None:
+    """Seen: each of these became 1 without a word."""
+    draft, script = draft_of(tmp_path, HOST, threads("Read", sampler("GET", "/a"), users=users, loops=2))
+    told = f"'{users}'" if users else "not stated"
+    words = f"thread group 'Read': its number of threads is {told}, {taken} is taken instead."
+    assert [note for note in draft.notes if note.endswith(words)] and f"vus: {taken.replace(',', '')}," in script
+
+
+def test_times_and_loops_that_are_no_numbers_are_said_and_plain_ones_are_not(tmp_path: Path) -> None:
+    times = {"ThreadGroup__ramp_time": "-3", "ThreadGroup__scheduler": True, "ThreadGroup__duration": "long"}
+    draft, _ = draft_of(tmp_path, HOST, threads("Read", sampler("GET", "/a"), users="3", loops="-7", **times))
+    notes = " ".join(draft.notes)
+    assert "its ramp-up time is '-3', 0 s is taken instead." in notes
+    assert "its duration is 'long', 0 s is taken instead." in notes
+    assert "its number of loops is '-7', 1 is taken instead." in notes and "number of threads" not in notes
+    (tmp_path / "plain").mkdir()
+    draft, _ = draft_of(tmp_path / "plain", HOST, threads("Read", sampler("GET", "/a"), users="3", loops=4))
+    assert "taken instead" not in " ".join(draft.notes)
+
+
 def test_everything_that_is_left_out_is_named_with_its_reason(tmp_path: Path) -> None:
     file = '<elementProp name="HTTPsampler.Files"><collectionProp name="HTTPFileArgs.files">' \
         '<elementProp name="f"><stringProp name="File.path">f.txt</stringProp></elementProp>' \

@@ -11,7 +11,7 @@ from plimsoll.findings.capacity.words import answer, headroom_of, next_steps
 from plimsoll.findings.hold.objectives import held_objectives
 from plimsoll.findings.hold.series import HoldSeries, Watched
 from plimsoll.findings.hold.slow_or_overloaded import slow_or_overloaded
-from plimsoll.findings.hold.stability import drift_finding, leak_finding
+from plimsoll.findings.hold.stability import bursts_finding, drift_finding, leak_finding
 from plimsoll.findings.imported.table_objectives import judge_table_objectives
 from plimsoll.findings.limits.what_stops import limiting_resource
 from plimsoll.findings.objectives import Wanted, judge_objectives
@@ -99,6 +99,18 @@ def test_no_response_time_is_said_to_fall_by_more_than_all_of_it() -> None:
     found = drift_finding(series)
     assert found["drift"] is not None and found["drift"]["interval"][0] < -1
     assert "(99%: -100% to +" in found["answer"]
+
+
+def test_bursts_are_of_what_failed_and_of_nothing_they_are_not_denied() -> None:
+    """Seen: "No: none of 0 requests failed", and iterations that threw as failed requests."""
+    seconds, none = np.arange(60.0), np.zeros(60)
+    answers = [
+        bursts_finding(HoldSeries(seconds, none, failed, requests, none + 10, {}, [], {}, broke=broke))["answer"]
+        for failed, requests, broke in ((none, none, 0), (none, none + 10, 0), (none + 5, none + 10, 300))
+    ]
+    assert answers[0] == "It cannot be told: the script made no request."
+    assert answers[1] == "No: none of 600 requests in 60 s failed."
+    assert answers[2].startswith("No bursts: 300 of 600 iterations and requests failed (50%)")
 
 
 def test_memory_that_stays_has_no_sign() -> None:

@@ -255,6 +255,24 @@ def test_a_killed_hold_tells_that_its_generator_was_late(tmp_path: Path) -> None
     assert not slower["valid"] and "late at 50 users" in slower["invalid_because"][0]
 
 
+def test_a_hold_that_was_killed_under_load_tells_one_length_of_it(tmp_path: Path) -> None:
+    """Seen: "it ended before the load was put on", beside 9 s and 4 s of it on the page."""
+
+    class Dying(OpenQueue):
+        def _advance(self) -> None:
+            if self.second >= 9:
+                raise RuntimeError("killed")
+            super()._advance()
+
+    with pytest.raises(RuntimeError), writer(tmp_path, "hold", "users") as run:
+        run_hold(Dying(1, 0.01, 3), HoldSettings(50, 60, 5, 8), OpenQueue(1, 0.01, 3), run)
+    [main] = checked(hold_findings(RunReader(run.path)))
+    held = main["steps"][-1]
+    assert held["step_kind"] == "expected" and not main["valid"]
+    seconds = held["end_s"] - held["measured_from_s"]
+    assert f"only {seconds:.0f} s were measured under load" in main["answer"], main["answer"]
+
+
 def test_a_leak_is_right_however_late_the_generator_was(tmp_path: Path) -> None:
     """Seen: 1.5 ms of lag at 61 operations/s voided a leak of 7,930 MiB an hour, exit code 3."""
     load = OpenQueue(8, 0.005, 3)

@@ -127,3 +127,15 @@ def test_the_chart_draws_the_requests_of_the_answer_and_not_their_transactions(t
     (tmp_path / "r.jtl").write_text("\n".join(told) + "\n")
     page = page_of(tmp_path / "r.jtl")
     assert page.steps[-1]["done"] == "301" and "301/s, the mean of 3 levels" in page.findings[0].answer
+
+
+def test_the_rate_of_the_whole_is_the_one_that_the_answer_tells(tmp_path: Path) -> None:
+    """Seen: 20.1/s on the terminal and 18.2/s on the page, which divided by whole seconds."""
+    file = jtl(tmp_path / "r.jtl", {5: (20, 0.0)})
+    file.write_text(
+        "\n".join(file.read_text().splitlines()[:-1]) + f"\n{T0_MS + 10_475},20,Home,200,,U 1-1,true,9,5,5\n"
+    )
+    page = page_of(file)
+    [answer] = [one.answer for one in page.findings if "JTL as CSV" in one.answer]
+    [whole] = [row for table in page.whole_run for row in table.rows if row["name"] == "Home"]
+    assert f"requests in 10.5 s, {whole['rate']}/s" in answer, (whole["rate"], answer)

@@ -172,7 +172,7 @@ def test_one_rate_is_said_over_one_length(tmp_path: Path) -> None:
     assert "40.9/s" in content.findings[0].answer and content.tallies == []
     assert content.whole_run[0].note == "Rates are over 4.03 s."
     assert " · 4 s · " in content.subtitle and ("Rates are over", "4.03 s") in content.findings[0].facts
-    assert dict(content.measured)["Measured for"] == "4 s"
+    assert dict(content.measured)["Recorded for"] == "4 s"
     [done] = [chart for chart in content.charts if chart.key == "time-throughput"]
     rates = [(row["t"], row["value"]) for row in rows_of(done) if row["series"] == "done"]
     assert rates == [(0, 41), (3, pytest.approx(42 / 1.03, rel=1e-5)), (4.03, pytest.approx(42 / 1.03, rel=1e-5))]

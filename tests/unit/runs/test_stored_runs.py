@@ -18,6 +18,7 @@ from writing_process import one_second
 import plimsoll
 from plimsoll.errors import InputError, RunDirectoryError
 from plimsoll.runs.format.zstandard import ZstdFile
+from plimsoll.runs.interrupted import SAME
 from plimsoll.runs.kept import archive, catalogue, tidying, unfinished
 from plimsoll.runs.kept.catalogue import StoredRun
 from plimsoll.runs.kept.plain_run import words_of_summary
@@ -25,7 +26,7 @@ from plimsoll.runs.kept.tidying import pruning
 from plimsoll.runs.reader import RunReader
 from plimsoll.runs.writer import RunFacts, RunWriter
 from plimsoll.study.secrets.redactor import Redactor
-from plimsoll.verbs.stored import named_run
+from plimsoll.verbs.stored import named_run, unlisted_runs
 
 DAY = 86_400.0
 ANSWER = "Carries 168 users. At 200 it does not."
@@ -489,3 +490,24 @@ def test_a_deletion_that_is_interrupted_is_ended_by_the_next_one(
     assert len(list(tmp_path.glob(".deleted-*"))) == 1
     plimsoll.delete_runs([other])
     assert list(tmp_path.iterdir()) == []
+
+
+def test_of_a_comparison_of_one_with_itself_the_answer_is_listed_and_not_what_stands_before_it(tmp_path: Path) -> None:
+    """Seen: "A and B are the same: …" of a comparison whose answer was "Undecided"."""
+    made(tmp_path, experiment="compare", answer=f"{SAME} Undecided whether B is slower than A: p95. Same: p50.")
+    assert plimsoll.stored_runs(tmp_path)[0].answer == "Undecided whether B is slower than A: p95."
+
+
+def test_runs_that_are_not_listed_are_named_with_the_reason(tmp_path: Path) -> None:
+    """Seen: nothing, of a run that was renamed and of one whose manifest was gone."""
+    made(tmp_path, 1e9).rename(tmp_path / "nightly")
+    lost = made(tmp_path, 1e9 + 60)
+    (lost / "manifest.json").unlink()
+    listed = made(tmp_path, 1e9 + 120)
+    (tmp_path / "scripts").mkdir()
+    (tmp_path / "20260101-000000-hold-0000").mkdir()
+    assert names(plimsoll.stored_runs(tmp_path)) == [listed]
+    missing, renamed = unlisted_runs(tmp_path)
+    assert missing == f"{lost.name} is not listed: its manifest.json is missing. Restore it, or delete the folder."
+    assert renamed.startswith("nightly is not listed: it is a run under another name. plimsoll report reads it;")
+    assert unlisted_runs(tmp_path / "nothing") == []

@@ -242,3 +242,11 @@ def test_a_series_of_so_little_own_information_that_nothing_bounds_its_slope_is_
     wave = 2 * np.sin(np.arange(20) / 1.5)
     assert drift(range(20), 3 * np.arange(20) + wave) is None
     assert drift(range(20), 3 * np.arange(20) + RANDOM(3).permutation(wave)) is not None
+
+
+def test_times_that_grow_late_did_not_begin_below_nothing() -> None:
+    """Seen: a drift "from -1,012 ms"."""
+    at = np.arange(600.0)
+    times = 5 + 3000 * (at / 600) ** 2 + np.random.default_rng(1).exponential(300, 600)
+    found = drift(at, times)
+    assert found is not None and found.verdict == "drifts" and found.start > 0 and found.end > 2000

@@ -7,19 +7,22 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from plimsoll.runs.readings.failures import METRIC as FAILED
 from plimsoll.runs.readings.failures import (
+    MAKE_REQUESTS,
     Failures,
     is_of_requests,
     is_unanswered,
     nothing_measured_words,
     requests_words,
 )
+from plimsoll.runs.readings.failures import METRIC as FAILED
 from plimsoll.runs.readings.summary_parts import SummaryParts
 from plimsoll.runs.readings.thresholds import NO_DATA
 from plimsoll.runs.snapshot import Snapshot
+from plimsoll.words import counted_words
 
 IN_VAIN = "unanswered_iterations"
+SESSIONS = "ws_sessions"
 
 
 @dataclass
@@ -59,6 +62,10 @@ class Tally:
             self.failures.add(series)
             if series.metric == IN_VAIN:
                 self.in_vain += int(series.value or 0)
+            if series.metric == SESSIONS:
+                # No request, and yet something was asked for; whether it was answered is the script's to say.
+                self.requests += int(series.value or 0)
+                self.answered += int(series.value or 0)
             if series.metric == "iterations":
                 self.iterations[str(series.tags.get("scenario"))] += int(series.value or 0)
             if series.metric == FAILED:
@@ -105,6 +112,9 @@ class Tally:
         if self.unanswered:
             [words] = self.unanswered
             found.append(f"{words[:1].lower()}{words[1:]} No response time was measured.")
+        elif self.done and not self.requests:
+            lacks = f"the script made no request in {counted_words(self.done, 'iteration')}"
+            found.append(f"{lacks}: no response time was measured. {MAKE_REQUESTS}")
         if self.failures.causes:
             count = sum(self.failures.causes.values())
             found.append(f"{requests_words(count)} failed: {self.failures.words()}. {self.failures.next_step()}")

@@ -19,10 +19,19 @@ from plimsoll.drafts.jmeter.walk import THREAD_GROUPS, Scope, Walk, is_defaults
 from plimsoll.drafts.left_out import LeftOut
 from plimsoll.errors import InputError
 from plimsoll.plain_text import plain
-from plimsoll.words import counted_words, time_words
+from plimsoll.words import count_words, counted_words, time_words
 
 _EXECS = {"SetupThreadGroup": "setup", "PostThreadGroup": "teardown"}
 _MOST_THREADS = 100_000
+_MEANT = {
+    "ThreadGroup.num_threads": "number of threads",
+    "TargetLevel": "number of threads",
+    "ThreadGroup.ramp_time": "ramp-up time",
+    "RampUp": "ramp-up time",
+    "ThreadGroup.duration": "duration",
+    "ThreadGroup.delay": "startup delay",
+    "Hold": "hold time",
+}
 
 
 def draft_of_plan(path: Path, url: str | None, folder: Path) -> Draft:
@@ -42,6 +51,7 @@ class _Importing:
     missing: list[str] = field(default_factory=list)
     elsewhere: list[str] = field(default_factory=list)  # files of rows that are not beside the plan
     settled: dict[str, str] = field(default_factory=dict)
+    replaced: list[str] = field(default_factory=list)  # values that cannot be taken as they are written
 
     def draft(self) -> Draft:
         plan = next((one for one in self.root.children if one.kind == "TestPlan"), self.root)
@@ -165,19 +175,44 @@ class _Importing:
         loop = node.inner("ThreadGroup.main_controller")
         text = self.texts.always(loop.text("LoopController.loops"))
         endless = loop.flag("LoopController.continue_forever") or text is None or text.strip() in ("-1", "")
-        loops = None if endless or not str(text).strip().isdigit() else max(1, int(str(text)))
+        if endless:
+            return None, duration_s or None
+        loops = int(str(text)) if re.fullmatch(r"\s*[1-9]\d{0,8}\s*", str(text)) else 1
+        if str(loops) != str(text).strip():
+            self._replace(node, "number of loops", str(text), f"{loops} is")
         return loops, duration_s or None
 
     def _number(self, node: Node, name: str) -> float:
-        """A property as a number; 0 where it is none, or only known when the plan runs."""
+        """A property in seconds; 0 where it is none, or only known when the plan runs, which is noted."""
+        found = self._known(node, name)
+        if found is None and node.text(name).strip():
+            self._replace(node, _MEANT.get(name, name), node.text(name), "0 s is")
+        return found or 0.0
+
+    def _known(self, node: Node, name: str) -> float | None:
+        """A property as a number; None where it is none, or only known when the plan runs."""
         given = node.text(name)
         text = self.texts.always(given) or ""
         if "${" in given:
             self.settled[given] = text or "unknown"
-        return float(text) if re.fullmatch(r"\s*\d{1,9}(\.\d+)?\s*", text) else 0.0
+        return float(text) if re.fullmatch(r"\s*\d{1,9}(\.\d+)?\s*", text) else None
 
     def _whole(self, node: Node, name: str) -> int:
-        return min(_MOST_THREADS, max(1, int(self._number(node, name))))
+        found = self._known(node, name)
+        given = self.texts.always(node.text(name)) or node.text(name)
+        if found is None:
+            is_great = re.fullmatch(r"\s*\+?\d+(\.\d*)?([eE]\+?\d+)?\s*", given)
+            found = float(_MOST_THREADS) if is_great else 1.0
+        taken = min(_MOST_THREADS, max(1, int(found)))
+        if given.strip() != str(taken):
+            self._replace(node, _MEANT[name], given, f"{count_words(taken)} is")
+        return taken
+
+    def _replace(self, node: Node, what: str, given: str, taken: str) -> None:
+        """Note a value that cannot be taken as it is written, and what is taken instead."""
+        told = f"{plain(given.strip())[:40]!r}" if given.strip() else "not stated"
+        place = f"{plain(self.path.name)}, thread group {plain(node.name)!r}"
+        self.replaced.append(f"{place}: its {what} is {told}, {taken} taken instead.")
 
     def _head(self, groups: list[ThreadGroup], origin: str) -> Iterator[str]:
         scenarios = [one for one in groups if one.is_scenario]
@@ -207,6 +242,7 @@ class _Importing:
                 f"The script reads {plain(file)}, which is not beside the plan, and sends what is in it to the target: "
                 "look whether it may."
             )
+        yield from dict.fromkeys(self.replaced)
         for note, count in walk.notes.items():
             yield f"{note[0].upper()}{note[1:]} ({count})."
         if any(one.ramp_s >= 2 and one.loops is not None for one in groups):

@@ -223,14 +223,14 @@ class _OpenSearch:
                 break
             held += 1
             self._hold(proposal.level, why_next.words_of(proposal, self.result.unit))
-        self._hold_overload()
         self.known.kept_s = self._kept_back_s()
+        self._hold_overload()
         return held
 
     def _hold_overload(self) -> None:
         """Hold the lowest level that a probe alone saw overloaded, where nothing that was held is too much. A level
         near the border takes more time than there is; this one told itself within a probe. Without it there is no
-        upper end, and no step that shows what stops the target."""
+        upper end, and no step that shows what stops the target, which is worth more than a confirmation."""
         bounds = self.result.bracket
         if bounds.bad is not None or self.result.reason or self.known.left_s() < self.known.step_cost_s():
             return
@@ -349,8 +349,8 @@ class _OpenSearch:
             self._fail(f"The script made no request in {done} iterations at level {number(record.level)}.")
             return True
         if seen.requests and seen.error_share > 0.5:
-            share, causes = share_words(seen.error_share), seen.failures.words()
-            self._fail(f"{share} of the requests failed at the lowest level ({number(record.level)}): {causes}.")
+            share, level = f"{share_words(seen.error_share)} of the {seen.judged_noun}", number(record.level)
+            self._fail(f"{share} failed at the lowest level ({level}): {seen.failures.words()}.")
             return True
         return False
 

@@ -216,6 +216,7 @@ class _Loading:
         if not draining:  # before the probes, which may take seconds
             self._set(self._level if self._on.is_on(self.source.now()) else self.pressure.concurrency)
         self.holder.record(snapshot, "drain" if draining else "load", probe=not draining)
+        self.failures.add_broken(snapshot.broke)
         for series in snapshot.series:
             self.failures.add(series)
         if draining:

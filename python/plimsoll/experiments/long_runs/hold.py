@@ -30,7 +30,7 @@ from plimsoll.experiments.steps.record import ProgressCallback, Status, StepReco
 from plimsoll.interruptions import load_within
 from plimsoll.runs.readings.declared_caps import DeclaredCap
 from plimsoll.runs.readings.script_caps import LoadSeconds, binding_cap
-from plimsoll.words import number, time_words
+from plimsoll.words import joined, number, time_words
 
 WHY_KEPT: dict[State, str] = {
     "climb": "climbing: the objectives have room left",
@@ -170,7 +170,8 @@ def _fails_alone(seen: Measurement) -> Judgement | None:
     """The end of a baseline in which nothing succeeds."""
     if len(seen.seconds) < ALONE_FAILS_S or not FEWEST_ALONE <= seen.requests == seen.failed:
         return None
-    why = f"No request of one user alone succeeded ({seen.failures.words()}), so no load was put on it."
+    what = joined([f"no {noun.removesuffix('s')}" for noun in seen.judged_noun.split(" and ")])
+    why = f"{what.capitalize()} of one user alone succeeded ({seen.failures.words()}), so no load was put on it."
     return Judgement("bad", (why,), given_up=True)
 
 

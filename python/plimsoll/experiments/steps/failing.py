@@ -24,7 +24,7 @@ LATE_PART, LEAST_LATE_S, LASTING = 1 / 3, 5, 0.8
 def give_up_reason(seen: Measurement) -> str | None:
     """Why the step should end at once, or None."""
     if (failing := failing_share(seen)) is not None:
-        return f"Given up: {share_words(failing)} of the requests failed ({seen.failures.words()})."
+        return f"Given up: {share_words(failing)} of the {seen.judged_noun} failed ({seen.failures.words()})."
     median = (seen.response_ms(0.5) or 0.0) if seen.times.count >= FEWEST_TO_GIVE_UP else 0.0
     if median > GIVE_UP_MEDIAN_MS:
         return f"Given up: the median response time is {time_words(median / 1000)}."
@@ -70,7 +70,9 @@ def more_failures(seen: Measurement, base: tuple[int, int]) -> MoreFailures | No
         fewer = burstiness(*each)
         told = wilson_interval(failed / fewer, requests / fewer).low > ceiling + ERROR_SHARE_ABOVE_BASE
         when = "" if seconds == whole_s else f" in the last {seconds} s"
-        share = f"{share_words(failed / requests)} of the requests failed{when}{before} ({seen.failures.words()})"
+        share = (
+            f"{share_words(failed / requests)} of the {seen.judged_noun} failed{when}{before} ({seen.failures.words()})"
+        )
         words = f"{share}." if told else f"{share}, but in bursts: too few seconds to tell how much fails in the mean."
         if told or found is None:
             found = MoreFailures(words, told)

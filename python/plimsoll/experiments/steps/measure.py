@@ -14,7 +14,7 @@ from typing import Any
 from plimsoll.experiments.steps.work_done import Answers
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.metric_names import RESPONSE_METRICS
-from plimsoll.runs.readings.failures import Failures, is_unanswered
+from plimsoll.runs.readings.failures import BROKE, Failures, is_unanswered, judged_noun
 from plimsoll.runs.readings.script_caps import LoadSeconds
 from plimsoll.runs.snapshot import Earlier, Series, Snapshot
 
@@ -205,6 +205,11 @@ class Measurement:
     def error_share(self) -> float:
         """Failed ÷ all requests; 0 without any."""
         return self.failed / self.requests if self.requests else 0.0
+
+    @property
+    def judged_noun(self) -> str:
+        """What `error_share` is a share of."""
+        return judged_noun(self.failures.causes[BROKE], self.requests)
 
     def response_ms(self, quantile: float) -> float | None:
         """Response time in ms at `quantile` in [0, 1]; None without samples, or where no request was answered."""

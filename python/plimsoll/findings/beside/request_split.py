@@ -43,7 +43,7 @@ def request_split_findings(run: RunReader, main: Mapping[str, Any]) -> list[dict
         return []
     metrics = [ScriptMetric(name, "trend", True) for name in PARTS]
     seen = metrics_seen(run, held_loads(run, main), metrics)
-    cells = [_cell(one) for one in seen if one.metrics["http_req_waiting"].is_there]
+    cells = [cell for one in seen if one.metrics["http_req_waiting"].is_there and (cell := _cell(one))["mean_ms"]]
     if not cells:
         return []
     slowest = max(cells, key=lambda one: float(one["mean_ms"]))

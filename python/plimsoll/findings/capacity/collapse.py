@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from plimsoll.findings.resources import Step
+from plimsoll.runs.readings.failures import noun_of_step
 from plimsoll.words import count_words, level_words, ms_words, number, share_words, time_words
 
 FAILING_SHARE = 0.01
@@ -23,9 +24,9 @@ def not_carried_words(result: Mapping[str, Any]) -> str:
         share = 1 - fell["per_s"] / fell["carried_per_s"]
         return f"{at} it collapses to {number(fell['per_s'])}/s, {share_words(share)} less"
     held = [step for step in result["steps"] if step["level"] == bad and step["verdict"] == "bad"]
-    failing = max((step.get("error_share", 0.0) for step in held), default=0.0)
-    if failing >= FAILING_SHARE:
-        return f"{at} {share_words(failing)} of the requests fail"
+    worst: Mapping[str, Any] = max(held, key=lambda step: float(step.get("error_share", 0.0)), default={})
+    if (failing := float(worst.get("error_share", 0.0))) >= FAILING_SHARE:
+        return f"{at} {share_words(failing)} of the {noun_of_step(worst)} fail"
     return f"{at} it is saturated"
 
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from plimsoll.findings.resources import Step
+from plimsoll.runs.readings.failures import says_failing
 from plimsoll.stats.throughput.knee import Knee, NoKnee, closed_knee, open_knee
 from plimsoll.stats.throughput.plateau import Plateau, capacity_interval
 
@@ -95,7 +96,7 @@ def closed_counts(steps: Sequence[Step]) -> tuple[list[float], list[float], list
 
 def _stopped_by_errors(facts: Mapping[str, Any]) -> bool:
     at_bad = (step for step in facts["steps"] if step["level"] == facts["bad"] and step["verdict"] == "bad")
-    return any("requests failed" in reason for step in at_bad for reason in step["reasons"])
+    return any(says_failing(step["reasons"]) for step in at_bad)
 
 
 def _estimate(facts: Mapping[str, Any]) -> Plateau:

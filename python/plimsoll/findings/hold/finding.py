@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -43,7 +44,7 @@ from plimsoll.findings.validity.validity import ALL, RestsOn, conclusions, objec
 from plimsoll.runs.interrupted import INTERRUPTED
 from plimsoll.runs.metric_names import RESPONSE_METRICS
 from plimsoll.runs.readings.ended_steps import ended_steps
-from plimsoll.runs.readings.failures import Failures, nothing_measured_words
+from plimsoll.runs.readings.failures import MAKE_REQUESTS, Failures, nothing_measured_words
 from plimsoll.runs.readings.generator_seconds import GeneratorSeconds
 from plimsoll.runs.readings.objective_samples import Wanted
 from plimsoll.study.objectives import parse_objective
@@ -165,6 +166,8 @@ def hold_findings(
         limit = limit | {"kind": "unknown", "evidence": silent[0]}
     unkept = [] if keep is None or silent else not_kept(keep)
     todo = steps_of(limit, verify=False, probed=saw_target(cpu_shares(means, None)))
+    if silent:
+        todo = [Failures(Counter(held.get("error_causes") or {})).next_step() or MAKE_REQUESTS]
     main = {
         **common,
         "question": KEEP_QUESTION if keep else QUESTION,
@@ -225,7 +228,7 @@ def _evidence(
     return as_data(
         [
             of_steps([held], facts["unit"], "Held"),
-            of_requests(float(series.requests.sum()), held, "In its measured seconds"),
+            of_requests(float(series.requests.sum()) - series.broke, held, "In its measured seconds"),
             of_steps([alone], facts["unit"], "One user alone before") if alone is not None else None,
             of_sources([means], [held], "Probes beside the load"),
         ]
@@ -253,22 +256,22 @@ def _facts(run: RunReader) -> dict[str, Any]:
         "status": "interrupted",
         "reason": reason,
         "level": max((step["level"] for step in steps), default=0.0),
-        "steps": steps or _unended(run),
+        "steps": [*steps, *_unended(run, steps)],
     }
 
 
-def _unended(run: RunReader) -> list[dict[str, Any]]:
+def _unended(run: RunReader, ended: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The step that a killed run was in, as far as it was recorded."""
     begun = list(run.events("step_started"))
     last = max((snapshot.second for snapshot in run.snapshots(metrics=())), default=0)
-    if not begun:
+    if not begun or any(one["start_s"] == begun[-1]["second"] for one in ended):
         return []
     start = float(begun[-1]["second"])
     step = {
         "level": begun[-1]["level"],
         "step_kind": begun[-1]["step_kind"],
         "start_s": start,
-        "measured_from_s": start + 5,
+        "measured_from_s": math.ceil(start + 5),
     }
     return [{**step, "end_s": last + 1.0, "verdict": "undecided"}]
 
@@ -397,7 +400,9 @@ def main_facts(
         ]
     elif keep:
         rows[0][0] = "Mean load"
-    rows.append(["Requests", f"{number(float(series.requests.sum()) / seconds)} /s"])
-    failed = float(series.failed.sum())
-    rows.append(["Failed requests", f"{number(failed)} of {number(float(series.requests.sum()))}"])
+    requests, failed = float(series.requests.sum()) - series.broke, float(series.failed.sum()) - series.broke
+    rows.append(["Requests", f"{number(requests / seconds)} /s"])
+    rows.append(["Failed requests", f"{number(failed)} of {number(requests)}"])
+    if series.broke:
+        rows.append(["Iterations with an exception", f"{number(series.broke)} of {number(float(series.done.sum()))}"])
     return rows

@@ -20,6 +20,7 @@ MOST_SHOWN = 5
 SEEN_BEFORE_S = 5.0  # the last look at a process, at most so long before its restart was noted
 KILLED_WITHIN_S = 2.0  # after that note a control group may still tell of the kill
 NEAR_LIMIT = 0.8
+_NOT_THE_TARGETS = ("host", "network", "generator", "clock")  # kinds of sources
 
 
 @dataclass
@@ -50,6 +51,8 @@ def restart_finding(
         "evidence": as_data(_evidence(rows, held)),
         "next": [],
     }
+    if not rows and not any(str(row.get("source")).partition(":")[0] not in _NOT_THE_TARGETS for row in resources):
+        return found | {"answer": "It cannot be told: no process of the target was probed."}
     if not rows:
         return found | {"answer": "No restart of a probed process was seen."}
     seconds = ", ".join(number(float(row["second"])) for row in rows[:MOST_SHOWN])

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from plimsoll.findings.evidence import RESOURCES, SERIES, Evidence, as_data, of_seconds
 from plimsoll.findings.hold.series import HoldSeries
-from plimsoll.runs.readings.failures import requests_words
+from plimsoll.runs.readings.failures import judged_noun, requests_words
 from plimsoll.stats.growth.drift import FEWEST_BLOCKS, Drift, drift
 from plimsoll.stats.pulses.bursts import bursts
 from plimsoll.stats.pulses.periodic import PeriodicPulse, periodic_pulse
@@ -337,20 +337,24 @@ def bursts_finding(series: HoldSeries) -> dict[str, Any]:
     rows = [
         {"start_s": one.start_s, "end_s": one.end_s, "failed": one.failed, "requests": one.requests} for one in found
     ]
-    in_all = Evidence(requests, "requests", SERIES, f"{number(failed)} failed of all")
+    noun = judged_noun(series.broke, requests)
+    in_all = Evidence(requests, noun, SERIES, f"{number(failed)} failed of all")
     base: dict[str, Any] = {
         "question": "Do requests fail in bursts?",
         "bursts": rows,
-        "evidence": as_data([of_seconds(series.seconds, "Failed requests of each second"), in_all]),
+        "evidence": as_data([of_seconds(series.seconds, f"Failed {noun} of each second"), in_all]),
         "next": [],
     }
+    if not requests:
+        return base | {"answer": "It cannot be told: the script made no request."}
     if not failed:
         during = f" in {time_words(series.seconds.size)}" if series.seconds.size else ""
         return base | {"answer": f"No: none of {requests_words(requests)}{during} failed."}
-    share = f"{number(failed)} of {requests_words(requests)} failed ({share_words(failed / max(requests, 1))})"
+    of_all = requests_words(requests) if noun == "requests" else f"{count_words(requests)} {noun}"
+    share = f"{number(failed)} of {of_all} failed ({share_words(failed / max(requests, 1))})"
     if not rows:
         worry = (
-            {"trouble": f"{share_words(failed / max(requests, 1))} of the requests fail"}
+            {"trouble": f"{share_words(failed / max(requests, 1))} of the {noun} fail"}
             if failed > 0.01 * requests
             else {}
         )
@@ -358,6 +362,6 @@ def bursts_finding(series: HoldSeries) -> dict[str, Any]:
     listed = "; ".join(f"{row['failed']} from {row['start_s']} to {row['end_s']} s" for row in rows[:MOST_SHOWN])
     return base | {
         "answer": f"Yes, {len(rows)}: {listed}. In all {share}.",
-        "trouble": f"Requests failed in {len(rows)} burst{'s' if len(rows) > 1 else ''}",
+        "trouble": f"{noun.capitalize()} failed in {len(rows)} burst{'s' if len(rows) > 1 else ''}",
         "next": ["See what happened then: the target's log, a restart, a deployment, a job."],
     }

@@ -22,7 +22,7 @@ from plimsoll.findings.limits.pools import before_their_pool
 from plimsoll.findings.limits.starved_thread import starved_threads
 from plimsoll.findings.limits.waiting import group_limits, memory_limits, waiting_limits
 from plimsoll.findings.resources import Means, Step, are_cores_of_others, hosts, processes
-from plimsoll.runs.readings.failures import Failures, is_targets
+from plimsoll.runs.readings.failures import Failures, is_targets, noun_of_step, says_failing
 from plimsoll.words import amount_words, level_words, number, share_words
 
 STOLEN_MATTERS = 0.03
@@ -204,19 +204,16 @@ def _candidates(seen: Seen) -> list[Limit]:
 
 
 def _stopped_by_errors(step: Step) -> bool:
-    return any("requests failed" in reason for reason in step.get("reasons") or ())
+    return says_failing(step.get("reasons") or ())
 
 
 def _errors(bad: Step) -> dict[str, Any]:
     share, level = bad["error_share"], bad["level"]
     causes = Counter(bad.get("error_causes") or {}).most_common(2)
     how = f" ({', '.join(f'{name}: {count:,}' for name, count in causes)})" if causes else ""
-    text = (
-        f"{share_words(share)} of the requests failed at level {number(level)}{how}; see the target's log of that time."
-    )
-    if causes and not is_targets(causes[0][0]):
-        text = f"{share_words(share)} of the requests failed at level {number(level)}{how}."
-    return errors_limit(None, text, bad)
+    text = f"{share_words(share)} of the {noun_of_step(bad)} failed at level {number(level)}{how}"
+    mine = bool(causes) and not is_targets(causes[0][0])
+    return errors_limit(None, f"{text}." if mine else f"{text}; see the target's log of that time.", bad)
 
 
 def errors_limit(share: float | None, evidence: str, step: Step) -> dict[str, Any]:

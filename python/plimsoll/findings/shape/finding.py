@@ -365,7 +365,8 @@ class Step(TypedDict, total=False):
 
 
 class Finding(TypedDict, total=False):
-    """An answer. Fields that do not belong to its question are absent."""
+    """An answer. Fields that do not belong to its question are absent. `cautions`: what to know before the answer, of a
+    script that did not do all that it was to do."""
 
     schema: Required[Annotated[Literal[1], Unit("version")]]
     question: Required[str]
@@ -383,6 +384,7 @@ class Finding(TypedDict, total=False):
     asked: AskedLoad
     validity: list[Validity]
     notes: list[str]
+    cautions: list[str]
     level_unit: LevelUnit
     facts: list[list[str]]
     sentences: list[str]

@@ -198,6 +198,7 @@ class Stop(TypedDict):
 
     parameters: dict[str, str]
     state: str
+    cause: str
     restarts: dict[str, Restarts]
     words: str
 

@@ -21,6 +21,7 @@ from plimsoll.findings.trials.comparisons import (
 )
 from plimsoll.findings.trials.same_work import request_changes, request_words
 from plimsoll.findings.trials.trials import Figure, first_steps, sound_trials, trials_finding
+from plimsoll.runs.interrupted import SAME
 from plimsoll.runs.readings.endpoints import QUANTILES
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.words import (
@@ -36,7 +37,6 @@ from plimsoll.words import (
 )
 
 QUESTION = "Is B slower than A?"
-SAME = "A and B are the same: this comparison shows how often chance alone looks like a difference."
 _SAMPLES_BEYOND = 20
 TOO_LONG_S, TIMES_SPENT = 3600.0, 10.0  # what nobody waits for to settle one comparison
 _TOO_FEW = "Fewer than two trials of A and of B are complete and have answers to compare."

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from plimsoll.findings.trials.trials import Figure
+from plimsoll.findings.trials.trials import MOST_FAILED, Figure
 from plimsoll.stats.comparison.log_ratio import LogRatio, paired_difference_p, paired_log_ratio, welch_log_ratio
 from plimsoll.stats.comparison.multiple_comparisons import benjamini_hochberg_level, holm_levels
 from plimsoll.stats.comparison.outliers import outliers
@@ -91,9 +91,16 @@ class Comparison:
         return low > 1 / (1 + margin) and high < 1 + margin
 
     def _mind_failures(self) -> None:
-        """A failed request is often a quick one: times of an arm that fails more say nothing in its favour."""
+        """A failed request is often a quick one: times of an arm that fails more say nothing in its favour, and those
+        of which many failed in both are largely of failures."""
         more = self.failed_b - self.failed_a
         if abs(more) < FAILS_MORE:
+            if self.verdict in ("faster", "same") and max(self.failed_a, self.failed_b) > MOST_FAILED:
+                self.verdict = "undecided"
+                self.reasons.append(
+                    f"A failed {share_words(self.failed_a, 3)} of what it was to do and B "
+                    f"{share_words(self.failed_b, 3)}: their times tell little of that work."
+                )
             return
         favoured: tuple[Verdict, ...] = ("faster", "same") if more > 0 else ("slower", "same")
         if self.verdict in favoured:

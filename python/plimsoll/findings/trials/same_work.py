@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
+from plimsoll.findings.trials.trials import requests_made
 from plimsoll.words import joined, number
 
 Trial = Mapping[str, Any]
@@ -31,8 +32,8 @@ def request_changes(trials: Sequence[Trial]) -> list[RequestChange]:
     """Loads at which A and B make different numbers of requests in an iteration, by the median of their trials."""
     found = []
     for level in dict.fromkeys(trial["level"] for trial in trials):
-        here = [trial for trial in trials if trial["level"] == level and trial["requests"] and trial["done"]]
-        each = [[one["requests"] / one["done"] for one in here if one["variant"] == arm] for arm in "ab"]
+        here = [trial for trial in trials if trial["level"] == level and requests_made(trial) and trial["done"]]
+        each = [[requests_made(one) / one["done"] for one in here if one["variant"] == arm] for arm in "ab"]
         if not all(each):
             continue
         a, b = map(median, each)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -13,12 +14,21 @@ from plimsoll.findings.trials.trials import (
     MOST_FAILED,
     Figure,
     SoundTrials,
+    broken_iterations,
     first_steps,
+    requests_made,
     sound_trials,
     tells_of_work,
     trials_finding,
 )
-from plimsoll.runs.readings.failures import MAKE_REQUESTS, nothing_measured_words
+from plimsoll.runs.readings.failures import (
+    BROKE,
+    MAKE_REQUESTS,
+    Failures,
+    is_targets,
+    judged_noun,
+    nothing_measured_words,
+)
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.stats.growth.power_law import PowerLaw, power_law
 from plimsoll.words import exponent_words, joined, ms_words, number, share_words, size_words, times_words
@@ -58,8 +68,9 @@ def sweep_finding(
     dependencies = [found for name in over for metric in METRICS for found in _dependencies(cells, over, name, metric)]
     by_request = request_dependencies(cells, over)
     stops = _stops(cells, over)
-    asked = any(trial["requests"] for trial in trials)
-    silent = _SILENT if asked or not trials else nothing_measured_words(0, 0)[0]
+    asked = any(map(requests_made, trials))
+    broke = sum(map(broken_iterations, trials))
+    silent = _SILENT if asked or not trials else nothing_measured_words(0, 0, broke)[0]
     answering = any(cell["state"] in ("answers", "fails") for cell in cells) and (asked or not trials)
     answered = bool(dependencies or stops) and bool(sound.of("counts")) and answering
     labels = {variant["name"]: variant["label"] for variant in plan["variants"]}
@@ -87,9 +98,12 @@ def sweep_finding(
         valid=answered,
         invalid_because=(sound.words(labels.get) or [_TOO_FEW]) if answering else [silent],
         notes=[*_notes(cells, plan), *(sound.words(labels.get) if answered else []), *notes],
-        next_steps=[*first_steps(sound, status, run_path, plan), *_next_steps(stops, dependencies, by_request or [])]
+        next_steps=[
+            *first_steps(sound, status, run_path, plan),
+            *_next_steps(stops, answering, dependencies, by_request or []),
+        ]
         if asked or not trials
-        else [MAKE_REQUESTS],
+        else [_script_step(trials)],
         run_path=run_path,
         level_unit=plan.get("unit", "users"),
         evidence=_evidence(cells),
@@ -155,7 +169,9 @@ def _cell(
         "failed_share": share,
         "failed": failed,
         "requests": judged,
-        "requests_each": judged / done if (done := sum(trial["done"] for trial in trials)) else None,
+        "requests_each": sum(map(requests_made, trials)) / done
+        if (done := sum(trial["done"] for trial in trials))
+        else None,
         "requests_ms": times_of_requests(middle) if state == "answers" else [],
         "causes": causes,
         "restarts": _restarts(trials),
@@ -307,16 +323,21 @@ def _stops(cells: Sequence[Cell], over: Mapping[str, Sequence[str]]) -> list[dic
         if all(by_place[one]["state"] == "answers" for one in below if one in by_place):
             where = joined([f"{name}={value}" for name, value in cell["parameters"].items()])
             cause = max(cell["causes"], key=cell["causes"].get, default="no answer in time")
-            what = (
-                f"nothing answers ({cause})"
-                if cell["state"] == "silent"
-                else f"{share_words(cell['failed_share'])} of the requests fail ({cause})"
-            )
+            noun = judged_noun(cell["causes"].get(BROKE, 0), cell["requests"])
+            what = f"{share_words(cell['failed_share'])} of the {noun} fail ({cause})"
+            if cell["state"] == "silent" and noun == "requests":
+                what = f"nothing answers ({cause})"
             restarts = cell["restarts"].items()
             again = "".join(f"; {label} was restarted at least {times_words(count)}" for label, count in restarts)
             words = f"From {where} on {what}{again}."
             found.append(
-                {"parameters": cell["parameters"], "state": cell["state"], "restarts": cell["restarts"], "words": words}
+                {
+                    "parameters": cell["parameters"],
+                    "state": cell["state"],
+                    "cause": cause,
+                    "restarts": cell["restarts"],
+                    "words": words,
+                }
             )
     return found
 
@@ -361,6 +382,12 @@ def _answer(
     return " ".join(filter(None, [*parts, each, edge]))
 
 
+def _script_step(trials: Sequence[Mapping[str, Any]]) -> str:
+    """What to do about a script that makes no request."""
+    causes: Counter[str] = sum((Counter(trial["causes"]) for trial in trials), Counter())
+    return Failures(causes).next_step() or MAKE_REQUESTS
+
+
 def _notes(cells: Sequence[Cell], plan: Mapping[str, Any]) -> list[str]:
     notes = []
     untried = [cell for cell in cells if cell["state"] == "not tried"]
@@ -380,11 +407,15 @@ def _notes(cells: Sequence[Cell], plan: Mapping[str, Any]) -> list[str]:
 
 def _next_steps(
     stops: Sequence[Mapping[str, Any]],
+    answering: bool,
     dependencies: Sequence[Mapping[str, Any]],
     by_request: Sequence[Mapping[str, Any]],
 ) -> list[str]:
     steps = []
-    if stops:
+    script = [stop["cause"] for stop in stops if not is_targets(stop["cause"])]
+    if stops and (script or not answering):
+        steps.append(Failures(Counter([*script, stops[0]["cause"]][:1])).next_step())
+    elif stops:
         again = joined(list(dict.fromkeys(label for stop in stops for label in stop["restarts"])))
         whose = f"the log and the memory limit of {again}" if again else "the target's log and memory"
         steps.append(f"Look at {whose} at the first combination that fails, and try values between.")

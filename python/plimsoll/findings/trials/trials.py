@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from plimsoll.findings.cautions import ANSWERED
 from plimsoll.findings.evidence import Evidence, as_data, of_trials
 from plimsoll.findings.validity.flow import REMEDY, fault_of_trial
 from plimsoll.findings.validity.foreign_work import foreign_work
@@ -22,6 +23,7 @@ from plimsoll.findings.validity.self_diagnosis import (
     standstill_words,
 )
 from plimsoll.listed_names import listed
+from plimsoll.runs.readings.failures import BROKE, nothing_measured_words
 from plimsoll.runs.readings.flow_seconds import FlowSecond, flow_second
 from plimsoll.runs.readings.generator_seconds import GeneratorSeconds
 from plimsoll.runs.snapshot import Snapshot
@@ -114,12 +116,11 @@ def trials_finding(
         "generator": sound.generator,
         "invalid_because": [] if valid else list(invalid_because),
         "notes": [*notes, *sound.generator["notes"]],
-        "next": list(next_steps) or [_ANSWERED if valid else _AGAIN],
+        "next": list(next_steps) or [ANSWERED if valid else _AGAIN],
         "run": run_path,
     }
 
 
-_ANSWERED = "Nothing: the question is answered."
 _AGAIN = "Make the run again: what is left of it does not answer the question."
 
 
@@ -220,14 +221,25 @@ def _kept(snapshots: Iterable[Snapshot], flow: list[FlowSecond]) -> Iterator[Sna
 
 def silent_words(trial: Trial) -> str:
     """Why a trial measured nothing, where no request of it was made or answered; empty else."""
-    if not trial["requests"] and trial["done"] and "source" not in trial:
-        return "the script made no request."
+    if not requests_made(trial) and trial["done"] and "source" not in trial:
+        [words] = nothing_measured_words(0, 0, broken_iterations(trial))
+        return f"{words[:1].lower()}{words[1:]}"
     causes: Mapping[str, int] = trial.get("causes") or {}
     answers = any(cause.startswith("status ") for cause in causes)
     if not trial["requests"] or trial["failed"] < trial["requests"] or not causes or answers:
         return ""
     listed = ", ".join(f"{count:,} × {cause}" for cause, count in causes.items())
     return f"no request was answered ({listed})."
+
+
+def broken_iterations(trial: Trial) -> int:
+    """Iterations that an exception ended, although no request of them had failed; of a trial they count as failed."""
+    return int((trial.get("causes") or {}).get(BROKE, 0))
+
+
+def requests_made(trial: Trial) -> int:
+    """What of a trial's `requests` were some."""
+    return int(trial["requests"]) - broken_iterations(trial)
 
 
 def _late_at_median(seen: GeneratorSeconds) -> bool:

@@ -24,6 +24,7 @@ from plimsoll.findings.validity.foreign_work import HOST_BUSY, ForeignWork, fore
 from plimsoll.findings.validity.self_diagnosis import LEAST_LAG_MS, THREAD_BUSY, Diagnosis, diagnose, standstill_words
 from plimsoll.findings.validity.validity import ALL, RestsOn, Validity, error_at, of_time
 from plimsoll.runs.metric_names import RESPONSE_METRICS
+from plimsoll.runs.readings.failures import says_failing
 from plimsoll.runs.readings.generator_seconds import GeneratorSeconds
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.words import amount_words, level_words, ms_words, number, share_words
@@ -45,7 +46,6 @@ RARE_SHARE = 0.1
 LEAST_SPELL_S = 2
 MOST_PARTS, SHORTEST_PART_S = 5, 10  # of a load, in each of which lateness counts where an answer rests on means
 COUNTED_MS = 1000.0
-FAILED = "requests failed"  # in the reasons of a step that was not carried for its failures
 NOT_ALONE = f"The numbers below are not the target's alone, because {GENERATOR_LIMITED}."
 _STANDS = ("memory", "cpu_per_operation")  # whatever the generator did, as long as there was a load
 
@@ -294,7 +294,7 @@ def _matters(problem: Problem, step: Step, rests_on: RestsOn) -> bool:
 
 def _stopped_by_failures(step: Step) -> bool:
     """Whether a step was not carried because requests failed, which no generator makes the target do."""
-    return step.get("verdict") == "bad" and any(FAILED in str(reason) for reason in step.get("reasons") or ())
+    return step.get("verdict") == "bad" and says_failing(step.get("reasons") or ())
 
 
 def _gravity(one: Validity) -> tuple[int, float]:

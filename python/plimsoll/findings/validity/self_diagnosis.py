@@ -316,13 +316,13 @@ def _steal(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
 def _full(facts: GeneratorSeconds) -> Iterator[Diagnosis]:
     """The generator itself had the processor all the time."""
     busy = lasting(facts.of("busiest_thread_share"), THREAD_BUSY)
+    beside = ", and response times contain waiting for it" if facts.answers else ""
     if busy:
         threads = int(facts.last("threads") or 1)
         which = "The generator's only thread" if threads == 1 else f"The busiest of the generator's {threads} threads"
         yield Diagnosis(
             "thread",
-            f"{which} was {share_words(busy.mean)} busy {busy.words()}: it could not have sent more, and response "
-            "times contain waiting for it.",
+            f"{which} was {share_words(busy.mean)} busy {busy.words()}: it could not have sent more{beside}.",
             remedies.more_threads(threads, facts.last("usable_cores") or threads),
         )
 
@@ -423,12 +423,14 @@ class Lateness:
             p99_ms=facts.median("lag_p99_ms") or 0.0,
             response_p50_ms=facts.response_ms(0.50) or 0.0,
             response_p99_ms=facts.response_ms(0.99) or 0.0,
-            responses=facts.responses,
+            responses=facts.answers,
         )
 
     @property
     def shows(self) -> bool:
-        """Whether the median or p99 of response times is the generator's to a good part."""
+        """Whether the median or p99 of response times is the generator's to a good part; of none, nothing is."""
+        if not self.responses:
+            return False
         median_shows = self.p50_ms > max(LEAST_LAG_MS, OF_MEDIAN * self.response_p50_ms)
         if self.responses < _LEAST_RESPONSES:
             return median_shows

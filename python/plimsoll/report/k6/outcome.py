@@ -17,6 +17,7 @@ from plimsoll.runs.readings.thresholds import NO_ANSWER
 DID, NOTHING_RECORDED = "What did it do?", "Nothing was recorded."
 MOST_NAMED = 3  # checks that failed, causes of failed requests
 _SENTENCE_END = re.compile(r"(?<=[.!?]) +(?=[A-Z0-9])")
+_ANSWERED = re.compile(r"^(?:Yes|No)(?:: |\.$)")
 _STATISTIC = re.compile(r"[^<>=!]+")
 _GRAVITY = {"bad": 0, "open": 1, "good": 2}  # by the key of a row
 _KEYS = {"passed": "good", "failed": "bad"}
@@ -40,7 +41,7 @@ def _outcome_view(main: FindingView, outcome: Mapping[str, Any], finding: Mappin
     lasted_s = outcome.get("lasted_s")
     facts = [("Rates are over", f"{wording.number(lasted_s)} s")] if is_number(lasted_s) else []
     answer = str(outcome.get("words") or NOTHING_RECORDED)
-    told = replace(main, question=DID, answer=answer, facts=facts, rests_on=[], caveats=[], next_steps=[])
+    told = replace(main, question=DID, answer=answer, facts=facts, rests_on=[], cautions=[], caveats=[], next_steps=[])
     return replace(told, decided=decided, outcome=rows)
 
 
@@ -153,4 +154,5 @@ def _generator_row(finding: Mapping[str, Any]) -> Iterator[DecidedRow]:
     )
     said = _SENTENCE_END.split(str(finding.get("answer") or ""))
     unanswered = {text for text in finding.get("invalid_because") or () if healthy}
-    yield DecidedRow(GENERATOR, key, badge, "" if said[0] in unanswered else said[0])
+    words = _ANSWERED.sub("", said[0])  # the badge answers its question, this row has another
+    yield DecidedRow(GENERATOR, key, badge, "" if said[0] in unanswered else f"{words[:1].upper()}{words[1:]}")

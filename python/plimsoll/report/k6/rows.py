@@ -18,6 +18,7 @@ SECTIONS = {
         "dropped_iterations|group_duration|iteration_duration|iteration_response_time|iterations|vus|vus_max|arrival_lag"
     ),
     NETWORK: re.compile("data_received|data_sent"),
+    "WEBSOCKET": re.compile("ws_(connecting|msgs_received|msgs_sent|ping|session_duration|sessions)"),
 }
 ORDER = ("CUSTOM", *SECTIONS)
 GROUP_DURATION = "group_duration"

@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from plimsoll.errors import InputError, RunDirectoryError
+from plimsoll.plain_text import plain
 from plimsoll.runs import directory
 from plimsoll.runs.format.damaged import understood
 from plimsoll.runs.format.lines import placed_lines
 from plimsoll.runs.format.read_numbers import moment, plausible
-from plimsoll.runs.interrupted import INTERRUPTED
+from plimsoll.runs.interrupted import INTERRUPTED, SAME
 from plimsoll.runs.kept.labels import NOTES, TAGS, notes_of, tags_of
 from plimsoll.runs.kept.plain_run import failed_thresholds, words_of_summary
 from plimsoll.runs.readings.failure import failure_of
@@ -84,6 +85,26 @@ def stored_runs(root: Path) -> list[StoredRun]:
     except OSError as error:
         raise InputError(f"cannot list the runs in {root}: {error.strerror}", "Name a folder with --runs.") from error
     return [stored_run(path) for path in sorted(found, key=directory.began, reverse=True)]
+
+
+def unlisted_words(root: Path) -> list[str]:
+    """Of each folder beside the runs that holds files of a run and is not listed, a sentence: what it is, and what to
+    do. None where the folder cannot be listed."""
+    try:
+        found = sorted(path for path in root.iterdir() if path.is_dir() and not path.is_symlink() and not is_run(path))
+    except OSError:
+        return []
+    return [f"{plain(path.name)} is not listed: {why}" for path in found if (why := _why_unlisted(path))]
+
+
+def _why_unlisted(path: Path) -> str:
+    here = {name for name in OWN_FILES if _is_regular(path / name)}
+    if {directory.MANIFEST, STUDY_RECORD} & here:
+        like = "20260131-235959-capacity-1a2b"
+        return f"it is a run under another name. plimsoll report reads it; to list it, name it like {like}."
+    if here and _NAMED_LIKE_A_RUN.fullmatch(path.name):
+        return f"its {directory.MANIFEST} is missing. Restore it, or delete the folder."
+    return ""
 
 
 def stored_run(path: Path) -> StoredRun:
@@ -163,7 +184,9 @@ def _run_facts(path: Path) -> dict[str, Any]:
         return _damaged(path)
     findings = _findings(path)
     experiment = str(manifest.get("experiment") or "")
-    answer = str(findings[0].get("answer") or "").removeprefix(INTERRUPTED) if findings else ""
+    answer = str(findings[0].get("answer") or "") if findings else ""
+    for lead in (INTERRUPTED, SAME):
+        answer = answer.removeprefix(lead).lstrip()
     if not findings and _is_regular(path / directory.FINDINGS):
         answer = "Its findings.json cannot be read: plimsoll report makes it anew."
     valid = findings[0].get("valid") if findings else None
@@ -283,7 +306,7 @@ def _summary(path: Path, status: str) -> tuple[Mapping[str, Any], int]:
 
         with suppress(RunDirectoryError), understood(path):
             found = recorded(RunReader(path))
-            return found.summary, found.threw
+            return found.summary, found.script.threw
     return {}, 0
 
 

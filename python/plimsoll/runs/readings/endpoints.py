@@ -13,11 +13,12 @@ from typing import Any
 from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.metric_names import RESPONSE_METRICS
 from plimsoll.runs.readings.failures import Failures, is_unanswered
+from plimsoll.runs.readings.script_outcomes import CHECKS, ScriptOutcomes
 from plimsoll.runs.snapshot import Series, Snapshot
 
 WORK_METRIC = "iteration_duration"
 QUANTILES = {"p50_ms": 0.50, "p90_ms": 0.90, "p95_ms": 0.95, "p99_ms": 0.99}
-METRICS = (*RESPONSE_METRICS, WORK_METRIC, "http_req_failed")  # all that is read of a second
+METRICS = (*RESPONSE_METRICS, WORK_METRIC, "http_req_failed", CHECKS)  # all that is read of a second
 MOST_REQUESTS = 100
 UNANSWERED = "no answer when the load ended"
 Key = tuple[str | None, str | None]
@@ -54,6 +55,7 @@ class Endpoints:
         self.of: dict[Key, Endpoint] = {ALL: Endpoint()}
         self.work: Histogram = Histogram()
         self.failures = Failures()
+        self.script = ScriptOutcomes()
         self.seconds = 0
         self.planned = 0
         self.done = 0
@@ -67,6 +69,8 @@ class Endpoints:
         self.seconds += 1
         self.planned += int(snapshot.planned)
         self.done += int(snapshot.done)
+        self.script.threw += int(snapshot.threw)
+        self.script.add_checks(snapshot.series)
         self.dropped += int(snapshot.dropped)
         self.late += int(snapshot.late)
         self.unfinished_end = int(snapshot.backlog) + int(snapshot.in_flight)
@@ -134,6 +138,7 @@ class Endpoints:
             "requests": every.judged,
             "causes": dict(self.failures.causes),
             "next_step": self.failures.next_step(),
+            **self.script.to_json(),
             "times": self.metric,
             "work": {
                 "count": self.work.count,

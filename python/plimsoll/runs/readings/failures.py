@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from plimsoll.runs.snapshot import Series
 from plimsoll.words import count_words
@@ -111,6 +111,22 @@ class Failures:
         if cause == REFUSED and self.answered:
             return "It answered other requests: its log says why it ended, or stopped listening."
         return _STEPS.get(cause, self.UNKNOWN_STEP)
+
+
+def judged_noun(broke: float, judged: float) -> str:
+    """What a share of failures is of: of what was `judged`, `broke` are iterations without a failed request."""
+    return "requests" if not broke else "iterations" if broke >= judged else "iterations and requests"
+
+
+def noun_of_step(step: Mapping[str, Any]) -> str:
+    """The same for the failures of a step as its event holds it."""
+    share, broke = float(step.get("error_share") or 0.0), (step.get("error_causes") or {}).get(BROKE, 0)
+    return judged_noun(broke, sum((step.get("error_causes") or {}).values()) / share if share else 0.0)
+
+
+def says_failing(reasons: Iterable[Any]) -> bool:
+    """Whether one of a step's reasons is that more failed than at low load, in the words of `judged_noun`."""
+    return any(f"{noun} failed" in str(reason) for reason in reasons for noun in ("requests", "iterations"))
 
 
 def is_targets(cause: str) -> bool:

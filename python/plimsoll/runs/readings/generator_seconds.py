@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from plimsoll.runs.directory import LAST_SECOND
 from plimsoll.runs.format.quick_json import NUMBERS
-from plimsoll.runs.metric_names import RESPONSE_METRICS
+from plimsoll.runs.metric_names import REQUEST_TIMES, RESPONSE_METRICS
 from plimsoll.runs.readings.name_lookups import unknown_names
 from plimsoll.runs.readings.script_caps import UNSERVED_SHARE, LoadSeconds
 from plimsoll.runs.readings.standstill import STOOD_STILL_S, LivedSecond, Standstill, standstills
@@ -217,6 +217,11 @@ class GeneratorSeconds:
         """How many response times are known."""
         self._settle()
         return self._buckets.total()
+
+    @property
+    def answers(self) -> int:
+        """How many of them are of requests; where none was made they are of whole iterations."""
+        return self.responses if self._metric is None or self._metric in REQUEST_TIMES else 0
 
     def response_ms(self, quantile: float) -> float | None:
         """Response time at `quantile` in [0, 1], from buckets (docs/run-directory.md); None without samples."""

@@ -12,24 +12,24 @@ from plimsoll.runs.metric_names import DURATION
 from plimsoll.runs.reader import RunReader
 from plimsoll.runs.readings.failures import METRIC as FAILED
 from plimsoll.runs.readings.failures import Failures
+from plimsoll.runs.readings.script_outcomes import CHECKS, ScriptOutcomes
 from plimsoll.runs.snapshot import Series
 
-REQUESTS, ITERATIONS, CHECKS = "http_reqs", "iterations", "checks"
+REQUESTS, ITERATIONS = "http_reqs", "iterations"
 _METRICS = (REQUESTS, ITERATIONS, CHECKS, FAILED, DURATION)
 _TAGS = ("group", "check", "status", "error", "error_code")
 
 
 @dataclass
 class Recorded:
-    """What the seconds of a run hold: `seconds` of them; counts, rates as (passes, total), response times, checks by
-    (group, name) as [passes, fails], and why requests failed."""
+    """What the seconds of a run hold: `seconds` of them; counts, rates as (passes, total), response times, what
+    became of the script's iterations and checks, and why requests failed."""
 
     seconds: int = 0
-    threw: int = 0
     counts: dict[str, float] = field(default_factory=dict)
     rates: dict[str, tuple[int, int]] = field(default_factory=dict)
     times: Histogram = field(default_factory=Histogram)
-    checks: dict[tuple[str, str], list[int]] = field(default_factory=dict)
+    script: ScriptOutcomes = field(default_factory=ScriptOutcomes)
     failures: Failures = field(default_factory=Failures)
 
     def add(self, series: Iterable[Series]) -> None:
@@ -42,11 +42,6 @@ class Recorded:
             else:
                 passes, total = self.rates.get(one.metric, (0, 0))
                 self.rates[one.metric] = passes + int(one.passes or 0), total + int(one.total or 0)
-            if one.metric == CHECKS:
-                key = str(one.tags.get("group") or ""), str(one.tags.get("check") or "")
-                counts = self.checks.setdefault(key, [0, 0])
-                counts[0] += int(one.passes or 0)
-                counts[1] += int(one.total or 0) - int(one.passes or 0)
             self.failures.add(one)
 
     @property
@@ -72,7 +67,8 @@ def recorded(run: RunReader) -> Recorded:
     for block in run.blocks(_METRICS):
         for load in block.load:
             found.seconds = max(found.seconds, load.second + 1)
-            found.threw += load.threw
+            found.script.threw += load.threw
         for merged in block.merged((), _TAGS):
             found.add(merged.series)
+            found.script.add_checks(merged.series)
     return found

@@ -36,8 +36,8 @@ Verdict = Literal["drifts", "steady", "undecided"]
 
 @dataclass(frozen=True)
 class Drift:
-    """Slope per second with its interval; `start` and `end`: values of the line at the first and last moment;
-    `dependence`: φ of the block means; `blocks`: how many."""
+    """Slope per second with its interval; `start` and `end`: values of the line at the first and last moment, the least
+    value where all are above 0 and the line is not; `dependence`: φ of the block means; `blocks`: how many."""
 
     slope: float
     low: float
@@ -109,13 +109,16 @@ def drift(seconds: ArrayLike, values: ArrayLike, confidence: float = 0.99) -> Dr
         return None
     span = float(at[-1] - at[0]) * count / (count - 1)
     begin = float(at[0]) - span / count / 2
+    least = float(series.min())
+    ends = (offset + slope * begin, offset + slope * (begin + span))
+    start, end = (least if one <= 0 < least else one for one in ends)
     return Drift(
         slope=slope,
         low=float(slopes[low]),
         high=float(slopes[high]),
         confidence=confidence,
-        start=offset + slope * begin,
-        end=offset + slope * (begin + span),
+        start=start,
+        end=end,
         span_s=span,
         dependence=phi,
         blocks=count,

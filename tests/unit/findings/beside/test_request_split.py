@@ -64,6 +64,13 @@ def test_the_parts_follow_their_truth_and_are_all_there_is(tmp_path: Path) -> No
     assert found["tables"][0]["rows"][0][0] == "SIZE=1"
 
 
+def test_requests_that_had_no_connection_have_no_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seen of connections that were refused: "0 ms in the mean: ." """
+    for name in MEANS:
+        monkeypatch.setitem(MEANS, name, 0.0)
+    assert findings_beside(run_of(tmp_path, (1, 3)), [main_of()]) == []
+
+
 def test_trials_that_do_not_count_and_other_experiments_have_no_split(tmp_path: Path) -> None:
     run = run_of(tmp_path, (1, 3))
     [found] = findings_beside(run, [main_of(excluded=[{"trial": 2}])])

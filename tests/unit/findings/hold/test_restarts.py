@@ -44,7 +44,14 @@ def test_restarts_are_those_of_processes_and_of_metrics_pages_while_the_load_was
     assert [row["second"] for row in told_of["restarts"]] == [20, 31, 40]
     first = "store was restarted: process 11 is now 12."
     assert told_of["answer"] == f"Yes, at least 3 times, 20, 31, 40 s after the start: {first}"
-    assert "No restart" in restart_finding([], HELD)["answer"]
+
+
+def test_no_restart_is_told_of_processes_that_were_probed_alone() -> None:
+    """Seen of a script of which no process was known: "No restart of a probed process was seen." """
+    assert restart_finding([], HELD, [row(20, "host", cpu_share=0.5)])["answer"] == (
+        "It cannot be told: no process of the target was probed."
+    )
+    assert restart_finding([], HELD, [row(20, "process:store", rss_bytes=9.0)])["answer"].startswith("No restart")
 
 
 def test_a_restart_says_how_much_memory_it_had_last_against_the_limit_that_was_stated() -> None:

@@ -87,8 +87,9 @@ def test_what_hangs_since_an_earlier_level_is_no_fault_of_this_one() -> None:
 def test_a_run_that_does_not_add_up_is_not_valid() -> None:
     facts = GeneratorSeconds()
     snapshots = load(ms=120.0)
+    times = Series.of_trend("http_req_duration", {}, Histogram.from_values([120.0] * 100))
     for one in snapshots:
-        facts.add(one)
+        facts.add(replace(one, series=(*one.series, times)))
     found = run_finding(facts, flow=[flow_second(one) for one in snapshots])
     assert not found["valid"] and found["invalid_because"][0].startswith("In this run: 20 iterations")
     assert "report the run directory" in found["next"][0]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from plimsoll.findings.run import run_finding
 from plimsoll.findings.validity.generator import figures_of, generator_health
 from plimsoll.findings.validity.validity import RestsOn
+from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.readings.generator_seconds import GeneratorSeconds
-from plimsoll.runs.snapshot import Snapshot
+from plimsoll.runs.snapshot import Series, Snapshot
 
 QUICK = {"level": 23, "p50_ms": 14.0, "p90_ms": 30.0, "p99_ms": 51.0}
 
@@ -85,3 +88,18 @@ def test_counts_bear_lateness_up_to_a_tenth_of_a_second_and_means_by_half_of_the
     assert len(reasons(QUICK | {"lag_p99_ms": 101.0}, "counts")) == 1
     assert reasons(QUICK | {"lag_p99_ms": 6.9}, "mean_time") == []
     assert len(reasons(QUICK | {"lag_p99_ms": 7.1}, "mean_time")) == 1
+
+
+def test_of_a_run_without_requests_no_response_time_is_judged() -> None:
+    """Seen of a script that makes none: "late by 8.42 ms, more than half of the 1.99 ms measured": an iteration's."""
+    facts = GeneratorSeconds()
+    times = Series.of_trend("iteration_response_time", {}, Histogram.from_values([2.0] * 200))
+    for second in range(10):
+        lag = {"lag_p50_ms": 3.0, "lag_p99_ms": 8.0, "busiest_thread_share": 1.0, "threads": 1.0}
+        facts.add(Snapshot(second, done=200, series=(times,), generator=lag))
+    found = run_finding(facts)
+    assert {one["rests_on"] for one in found["validity"]} == {"throughput", "failures"}
+    assert "response time" not in str(found), found
+    answered = GeneratorSeconds()
+    answered.add(Snapshot(0, done=200, series=(replace(times, metric="http_req_duration"),), generator=lag))
+    assert "response times" in str(run_finding(answered)["answer"])

@@ -13,8 +13,9 @@ import pytest
 
 from plimsoll.findings.run import run_finding
 from plimsoll.probes.processes.foreign_processes import ForeignProcesses
+from plimsoll.runs.histogram import Histogram
 from plimsoll.runs.readings.generator_seconds import GeneratorSeconds
-from plimsoll.runs.snapshot import Snapshot
+from plimsoll.runs.snapshot import Series, Snapshot
 from plimsoll_lab.ports import free_port
 
 LISTEN = """
@@ -97,7 +98,9 @@ def test_of_a_target_elsewhere_or_unseen_nothing_is_said(address: tuple[str, int
 def found(busy: float, taken: float) -> dict[str, object]:
     facts = GeneratorSeconds()
     for second in range(10):
-        facts.add(Snapshot(second, planned=10, started=10, done=10, generator={"lag_p50_ms": 0.01, "lag_p99_ms": 0.1}))
+        lag = {"lag_p50_ms": 0.01, "lag_p99_ms": 0.1}
+        times = Series.of_trend("http_req_duration", {}, Histogram.from_values([5.0] * 10))
+        facts.add(Snapshot(second, planned=10, started=10, done=10, series=(times,), generator=lag))
         values = {"host_busy_share": busy, "usable_cores": 2.0, "foreign_cores": taken}
         facts.add_row({"source": "generator", "second": second, "values": values})
     return run_finding(facts, names={"stress": 9.0, "bash": 0.1})

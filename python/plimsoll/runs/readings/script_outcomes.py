@@ -1,0 +1,75 @@
+"""Whether a script did what it was to do: iterations that ended with an exception, and checks that failed.
+
+No check fails a request: what is measured counts its answer as a good one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from plimsoll.runs.snapshot import Series
+
+if TYPE_CHECKING:
+    from plimsoll.runs.reader import RunReader
+
+CHECKS = "checks"
+_TAGS = ("group", "check")
+_ALL = ((0.0, math.inf),)
+
+
+@dataclass
+class ScriptOutcomes:
+    """`done` iterations, of which `threw` ended with an exception; checks by the path of their group and their name as
+    [passes, fails]. Grows with the number of checks only."""
+
+    done: int = 0
+    threw: int = 0
+    checks: dict[tuple[str, str], list[int]] = field(default_factory=dict)
+
+    def add_checks(self, series: Iterable[Series]) -> None:
+        """Add the checks among these series; others change nothing."""
+        for one in series:
+            if one.metric == CHECKS and one.total:
+                group, name = (str(one.tags.get(tag) or "") for tag in _TAGS)
+                self._count(group, name, int(one.passes or 0), int(one.total) - int(one.passes or 0))
+
+    def add_json(self, told: Mapping[str, Any]) -> None:
+        """Add what a trial holds; nothing of one of an earlier version, which does not."""
+        self.done += int(told["done"]) if "threw" in told else 0
+        self.threw += int(told.get("threw") or 0)
+        for one in told.get("checks") or ():
+            self._count(one["group"], one["name"], one["passes"], one["fails"])
+
+    def to_json(self) -> dict[str, Any]:
+        """As `add_json` reads it, without `done`."""
+        return {"threw": self.threw, "checks": self.listed()}
+
+    def listed(self) -> list[dict[str, Any]]:
+        """The checks, in the order in which they came."""
+        return [
+            {"name": name, "group": group, "passes": passes, "fails": fails}
+            for (group, name), (passes, fails) in self.checks.items()
+        ]
+
+    def _count(self, group: str, name: str, passes: int, fails: int) -> None:
+        counts = self.checks.setdefault((group, name), [0, 0])
+        counts[0] += passes
+        counts[1] += fails
+
+
+def outcomes_of_run(run: RunReader, windows: Sequence[tuple[float, float]] = _ALL) -> ScriptOutcomes:
+    """Those in the seconds of these windows (from, to; in order, none within another), whenever their iterations
+    began."""
+    found = ScriptOutcomes()
+    for block in run.blocks((CHECKS,)):
+        for load in block.load:
+            if any(begin <= load.second < end for begin, end in windows):
+                found.done += load.done
+                found.threw += load.threw
+        for merged in block.merged(sorted(edge for window in windows for edge in window), _TAGS):
+            if any(begin <= merged.from_s < end for begin, end in windows):
+                found.add_checks(merged.series)
+    return found
