@@ -131,7 +131,20 @@ class ExpectedLevel:
             return False
         if settings.max_level is not None and level > settings.max_level:
             return False
-        return not any(step.judgement.capped and step.level <= level for step in self._holder.records)
+        records = self._holder.records
+        if any(step.judgement.capped and step.level <= level for step in records):
+            return False
+        return not self._is_overloaded_below(level)
+
+    def _is_overloaded_below(self, level: float) -> bool:
+        """Whether a probe saw an overload at that level or below it, and nothing since that it is carried. To hold that
+        one (`_OpenSearch._hold_overload`) tells more of both."""
+        records = self._holder.records
+        carried = max(
+            (one.level for one in records if one.kind != "probe" and one.judgement.verdict == "good"), default=0
+        )
+        probes = [one.level for one in records if one.kind == "probe" and one.judgement.verdict == "bad"]
+        return self._holder.source.open and any(carried < one <= level for one in probes)
 
 
 def _needed_s(samples: Samples, held_s: int) -> float:
