@@ -135,6 +135,7 @@ bench-scale: build
 
 compare-k6: build
 	$(BIN)/python benches/compare_k6.py
+	$(BIN)/python benches/websockets_beside_k6.py
 
 # Each property for so many seconds, one after the other, from a seed that is printed; FUZZ_SEED gives one again.
 FUZZ_SECONDS ?= 600

@@ -416,7 +416,7 @@ pub async fn call(vu: &mut Vu, client: &Client, job: Job) -> Outcome {
     }
 }
 
-/// Carries out what a script asks for. Requests beside it are made in `beside` from the first one on, and go on meanwhile.
+/// Carries out what a script asks for. What is to run beside it does so in `beside` from the first one on, and goes on meanwhile.
 async fn carry_out<'a>(
     client: &'a Client,
     effect: Effect,
@@ -443,7 +443,11 @@ async fn carry_out<'a>(
             beside.get_or_insert_default().start(client, number, request).await;
             Reply::Started
         }
-        Effect::Next(until) => Reply::Next(beside.get_or_insert_default().next(until).await),
+        Effect::Open(line) => {
+            beside.get_or_insert_default().open(client, line).await;
+            Reply::Started
+        }
+        Effect::Next(wanted) => Reply::Next(beside.get_or_insert_default().next(wanted).await),
     }
 }
 

@@ -160,7 +160,8 @@ impl Doing {
         let request = match effect {
             Effect::Http(request) | Effect::Start(_, request) => Some(request.clone()),
             Effect::Batch(requests) => requests.first().cloned(),
-            // A request beside the script goes on meanwhile.
+            Effect::Open(line) => Some(Rc::new(line.request.clone())),
+            // What runs beside the script goes on meanwhile.
             Effect::Next(_) => return,
             Effect::Sleep(_) => None,
         };

@@ -12,4 +12,5 @@ pub(crate) mod k6;
 pub(crate) mod metrics;
 pub(crate) mod random;
 pub(crate) mod selector;
+pub(crate) mod sockets;
 pub(crate) mod text;

@@ -13,6 +13,7 @@ use percent_encoding::{percent_encode, CONTROLS};
 use crate::allowance::Claim;
 use crate::http::address::Address;
 pub use crate::http::failure::{code, Failure};
+use crate::socket::{Event, Line};
 
 #[derive(Debug)]
 pub enum Effect {
@@ -21,8 +22,25 @@ pub enum Effect {
     Sleep(Duration),
     /// Begin a request beside the script, which goes on at once.
     Start(u32, Rc<HttpRequest>),
-    /// Wait for the next answer to a request begun with `Start`, at most until then.
-    Next(Option<Instant>),
+    /// Open a socket beside the script, which goes on at once.
+    Open(Rc<Line>),
+    /// Wait for the next news of a request begun with `Start` or of a socket, at most until then.
+    Next(Wanted),
+}
+
+/// Which news a script waits for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wanted {
+    pub until: Option<Instant>,
+    /// That of this request or socket alone; the other is kept for later.
+    pub of: Option<u32>,
+}
+
+/// What came of something that runs beside the script.
+#[derive(Debug)]
+pub enum News {
+    Answer(Box<HttpResponse>),
+    Socket(Event),
 }
 
 #[derive(Debug)]
@@ -31,8 +49,8 @@ pub enum Reply {
     Batch(Vec<Box<HttpResponse>>),
     Slept,
     Started,
-    /// The number of a started request with its answer; `None` if the time came first.
-    Next(Option<(u32, Box<HttpResponse>)>),
+    /// The number of a request or socket with its news; `None` if the time came first.
+    Next(Option<(u32, News)>),
 }
 
 /// One hop: redirects and cookies are the script's side of the work.

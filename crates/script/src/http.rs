@@ -10,7 +10,7 @@ pub mod refusal;
 pub(crate) mod response;
 
 mod hops;
-mod reading;
+pub(crate) mod reading;
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -437,7 +437,7 @@ impl<'js> Beside<'js> {
         let beside = self.clone();
         let number =
             self.events.expect(Box::new(move |ctx, response| beside.take(ctx, pending, response)));
-        self.vu.start(ctx, number, request)
+        self.vu.begin_beside(ctx, Effect::Start(number, request))
     }
 
     fn take(

@@ -9,6 +9,7 @@ pub mod modules;
 mod runtime;
 pub mod secrets;
 pub mod signs;
+pub mod socket;
 pub mod state;
 pub mod tell;
 pub mod term;

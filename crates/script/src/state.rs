@@ -14,7 +14,7 @@ use plimsoll_core::system_tags::SystemTag;
 use rquickjs::{qjs, Ctx, Error, Persistent, Value};
 
 use crate::api::events::{Events, Rejections};
-use crate::effect::{Effect, HttpRequest, HttpResponse, Reply};
+use crate::effect::{Effect, HttpResponse, Reply};
 use crate::http::cookies::SharedJar;
 use crate::http::response::Prototypes;
 use crate::http::Expected;
@@ -52,6 +52,12 @@ pub struct Builtin {
     pub iteration_duration: MetricId,
     pub arrival_lag: MetricId,
     pub iteration_response_time: MetricId,
+    pub ws_connecting: MetricId,
+    pub ws_session_duration: MetricId,
+    pub ws_ping: MetricId,
+    pub ws_sessions: MetricId,
+    pub ws_msgs_sent: MetricId,
+    pub ws_msgs_received: MetricId,
     pub late_iterations: MetricId,
     pub unanswered_iterations: MetricId,
     pub dropped_iterations: MetricId,
@@ -73,12 +79,17 @@ impl Builtin {
             (trend("group_duration")?, trend("iteration_duration")?);
         let (arrival_lag, iteration_response_time) =
             (trend("arrival_lag")?, trend("iteration_response_time")?);
+        let (ws_connecting, ws_session_duration, ws_ping) =
+            (trend("ws_connecting")?, trend("ws_session_duration")?, trend("ws_ping")?);
         let mut counter = |name: &str| recorder.metric(name, Kind::Counter, false);
         let (http_reqs, iterations) = (counter("http_reqs")?, counter("iterations")?);
         let (data_sent, data_received) = (counter("data_sent")?, counter("data_received")?);
         let (late_iterations, dropped_iterations) =
             (counter("late_iterations")?, counter("dropped_iterations")?);
         let unanswered_iterations = counter("unanswered_iterations")?;
+        let ws_sessions = counter("ws_sessions")?;
+        let (ws_msgs_sent, ws_msgs_received) =
+            (counter("ws_msgs_sent")?, counter("ws_msgs_received")?);
         Ok(Self {
             http_reqs,
             http_req_failed: recorder.metric("http_req_failed", Kind::Rate, false)?,
@@ -98,6 +109,12 @@ impl Builtin {
             iteration_duration,
             arrival_lag,
             iteration_response_time,
+            ws_connecting,
+            ws_session_duration,
+            ws_ping,
+            ws_sessions,
+            ws_msgs_sent,
+            ws_msgs_received,
             late_iterations,
             unanswered_iterations,
             dropped_iterations,
@@ -392,10 +409,10 @@ impl VuState {
         }
     }
 
-    /// Has the host begin a request beside the script. It does not count as rest: a loop of these may be a runaway one.
-    pub fn start(&self, ctx: &Ctx<'_>, number: u32, request: Rc<HttpRequest>) -> Result<(), Error> {
+    /// Has the host begin something beside the script. It does not count as rest: a loop of these may be a runaway one.
+    pub fn begin_beside(&self, ctx: &Ctx<'_>, effect: Effect) -> Result<(), Error> {
         let resumed = self.resumed.get();
-        self.perform(ctx, Effect::Start(number, request))?;
+        self.perform(ctx, effect)?;
         self.resumed.set(resumed);
         Ok(())
     }

@@ -9,12 +9,16 @@ from plimsoll.study.secrets.redactor import Redactor
 
 
 def clean_summary(data: Mapping[str, Any], redactor: Redactor) -> dict[str, Any]:
-    """A copy of `data`, as handleSummary gets it; numbers stay, whatever their metric is called."""
+    """A copy of `data`, as handleSummary gets it, with its `parts` if it has them; numbers stay, whatever their metric
+    is called."""
     found = dict(data)
     if data.get("metrics"):
         found["metrics"] = clean_metrics(data["metrics"], redactor)
     if data.get("root_group"):
         found["root_group"] = _group(data["root_group"], redactor)
+    if data.get("parts"):
+        places = {key: [_group(one, redactor) for one in data["parts"][key]] for key in ("groups", "scenarios")}
+        found["parts"] = {**data["parts"], **places}
     if "setup_data" in data:
         found["setup_data"] = redactor.script_data(data["setup_data"])
     return found
@@ -33,6 +37,8 @@ def _metric(metric: Mapping[str, Any], redactor: Redactor) -> dict[str, Any]:
 
 def _group(group: Mapping[str, Any], redactor: Redactor) -> dict[str, Any]:
     found = _named(group, redactor)
+    if "metrics" in group:
+        found["metrics"] = clean_metrics(group["metrics"], redactor)
     found["groups"] = [_group(child, redactor) for child in group.get("groups", ())]
     found["checks"] = [_named(check, redactor) for check in group.get("checks", ())]
     return found

@@ -92,6 +92,17 @@ def test_a_disk_that_fills_up_loses_nothing_that_was_measured(
     assert report.returncode == 0 and (cli.folder / "report.html").stat().st_size > 10_000
 
 
+def test_a_full_summary_is_not_made_of_a_part_of_the_seconds(
+    cli: Cli, known_server: Callable[..., str], little_room: tuple[Path, dict[str, Any]]
+) -> None:
+    folder, options = little_room
+    cli.write(script_js=SCRIPT)
+    given = ("-q", "--summary-mode", "full", "-e", f"URL={known_server()}", "--runs", folder)
+    done = cli("run", *given, "script.js", env={**os.environ, "PLIMSOLL_MIN_FREE_MB": "0"}, **options)
+    assert done.returncode == 2 and "the summary is the compact one: seconds that a full one needs" in done.stderr
+    assert "http_reqs" in done.stdout and "http_req_waiting" not in done.stdout
+
+
 def test_a_disk_that_is_nearly_full_takes_no_run_and_says_what_to_do(
     cli: Cli, known_server: Callable[..., str], little_room: tuple[Path, dict[str, Any]]
 ) -> None:

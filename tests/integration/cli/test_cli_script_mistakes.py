@@ -12,8 +12,8 @@ MISTAKES = {
         ["script.js:2", "const x = ;", "unexpected token"],
     ),
     "unknown module": (
-        f"// one\nimport ws from 'k6/ws';\n{BODY}",
-        ["script.js:2", "import ws", "WebSockets are not supported yet"],
+        f"// one\nimport grpc from 'k6/net/grpc';\n{BODY}",
+        ["script.js:2", "import grpc", "gRPC is not supported yet"],
     ),
     "package": (
         f"import _ from 'lodash';\n{BODY}",

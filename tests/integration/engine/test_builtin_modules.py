@@ -135,8 +135,6 @@ def test_secrets_are_read_from_sources_and_no_log_shows_them(tmp_path: Path, cap
 
 
 NOT_YET = {
-    "k6/ws": "WebSockets are not supported yet",
-    "k6/websockets": "WebSockets are not supported yet",
     "k6/net/grpc": "gRPC is not supported yet",
     "k6/html": "regular expression",
     "k6/crypto/x509": "not supported yet",

@@ -118,6 +118,30 @@ def test_a_wrong_variable_is_named() -> None:
         settings(parse(["script.js"]), {"K6_THROW": "yes"})
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{"summaryMode": "ful"}', "summaryMode: 'ful' is none of compact, full, legacy, disabled. Did you mean full?"),
+        ('{"summaryMode": ["full"]}', "summaryMode: not a text"),
+        ('{"noThresholds": "no"}', "noThresholds: neither true nor false"),
+    ],
+)
+def test_an_option_of_the_run_in_a_file_is_looked_at_as_a_flag_is(tmp_path: Path, text: str, words: str) -> None:
+    """A mode that there is none of printed the compact summary, and "no" switched on."""
+    file = tmp_path / "config.json"
+    file.write_text(text)
+    with pytest.raises(InputError) as caught:
+        settings(parse(["--config", str(file), "script.js"]), {})
+    assert f"--config {file}: {words}" in str(caught.value) and caught.value.exit_code == 104
+
+
+def test_the_file_may_ask_for_a_full_summary(tmp_path: Path) -> None:
+    file = tmp_path / "config.json"
+    file.write_text('{"summaryMode": "full", "noThresholds": false}')
+    flags = parse(["--config", str(file), "script.js"])
+    assert checked(flags, settings(flags, {})).mode == "full"
+
+
 @pytest.mark.parametrize(("text", "words"), [("{", "not JSON"), ("[]", "not an object"), (None, "No such file")])
 def test_a_file_that_is_no_configuration_is_named(tmp_path: Path, text: str | None, words: str) -> None:
     file = tmp_path / "k6.json"

@@ -133,3 +133,14 @@ def test_the_time_that_its_objectives_need_is_kept_back_for_it() -> None:
         step = expected_of(run_capacity(OpenQueue(1, 1 / RATE, 5), settings))[0]
         held[text] = len(step.measurement.seconds)
     assert 10 <= held["p95<=1s"] <= 12 and 25 <= held["p99<=1s"] <= 50
+
+
+def test_far_above_what_a_probe_saw_overloaded_that_level_is_held_in_its_place() -> None:
+    """Seen: "no level was proven to be too much" beside a step at the declared load that was given up."""
+    ends = []
+    for seed in range(4):
+        settings = CapacitySettings(expected_level=5 * RATE, arrivals_per_level_s=1.0, budget_s=90)
+        result = run_capacity(OpenQueue(2, 2 / RATE, seed), settings)
+        assert not expected_of(result)
+        ends.append(result.bracket.bad)
+    assert all(bad is not None and bad <= 2 * RATE for bad in ends)

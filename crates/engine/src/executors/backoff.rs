@@ -4,7 +4,8 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use plimsoll_script::effect::{HttpResponse, Reply};
+use plimsoll_script::effect::{HttpResponse, News, Reply};
+use plimsoll_script::socket::Event;
 
 /// An iteration that lasts longer paces itself.
 const AT_ONCE: Duration = Duration::from_millis(50);
@@ -35,7 +36,10 @@ impl Attempts {
         match reply {
             Reply::Http(response) => self.note(response),
             Reply::Batch(responses) => responses.iter().for_each(|response| self.note(response)),
-            Reply::Next(Some((_, response))) => self.note(response),
+            Reply::Next(Some((_, News::Answer(response)))) => self.note(response),
+            Reply::Next(Some((_, News::Socket(Event::Opened(handshake))))) => {
+                self.note(&handshake.response);
+            }
             _ => {}
         }
     }

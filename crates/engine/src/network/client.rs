@@ -17,7 +17,7 @@ use tokio::sync::Mutex;
 use crate::debug;
 use crate::network::connection::{message, Connection, Outgoing};
 use crate::network::decode::decoded;
-use crate::network::dial::{Link, Network};
+use crate::network::dial::{Link, Network, Purpose};
 use crate::network::failures;
 use crate::network::http2::Http2;
 use crate::timer::milliseconds;
@@ -195,6 +195,47 @@ impl Client {
         }
     }
 
+    /// A connection for a socket, whose response says whether it is one.
+    pub async fn upgrade(
+        &self,
+        request: &HttpRequest,
+    ) -> Result<(Box<HttpResponse>, Box<Connection>), Box<HttpResponse>> {
+        let (began, mut timings) = (Instant::now(), Timings::default());
+        let due = began.checked_add(request.timeout);
+        let asked = self.network.deadlines.until(due, pin!(self.ask(request, &mut timings))).await;
+        asked
+            .unwrap_or_else(|| Err(timed_out()))
+            .map_err(|failure| Box::new(HttpResponse::failed(failure, timings)))
+    }
+
+    async fn ask(
+        &self,
+        request: &HttpRequest,
+        timings: &mut Timings,
+    ) -> Result<(Box<HttpResponse>, Box<Connection>), Failure> {
+        if let Some(message) = refusal::of(request) {
+            return Err(Failure { code: code::GENERIC, message });
+        }
+        let origin = &request.address.origin;
+        let link = self.network.connect(origin, Purpose::Socket, self.from, timings).await?;
+        let Link::Http1(mut connection) = link else {
+            return Err(Failure {
+                code: code::GENERIC,
+                message: "the server speaks HTTP/2 where HTTP/1.1 was asked for".into(),
+            });
+        };
+        let outgoing = Outgoing { request, message: None, allowance: &self.allowance };
+        let (response, _) = connection
+            .exchange(outgoing, Instant::now(), timings)
+            .await
+            .map_err(|error| failures::of_exchange(&error))?;
+        Ok((response, connection))
+    }
+
+    pub fn allowance(&self) -> &Rc<Allowance> {
+        &self.allowance
+    }
+
     /// A connection that is there already.
     fn take_kept(&self, origin: &Rc<Origin>) -> Option<Link> {
         if origin.tls {
@@ -233,7 +274,7 @@ impl Client {
         if let Some(link) = turn.as_ref().and_then(|_| self.take_kept(origin)) {
             return Ok((link, true));
         }
-        let link = self.network.connect(origin, self.from, timings).await?;
+        let link = self.network.connect(origin, Purpose::Requests, self.from, timings).await?;
         if let (Link::Http2(http2), true) = (&link, reuse) {
             self.shared.borrow_mut().push((origin.clone(), http2.clone()));
         }

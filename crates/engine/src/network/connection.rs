@@ -95,6 +95,11 @@ impl Connection {
         Self { proxy, ..self }
     }
 
+    /// What is below HTTP, and what has come after the last response.
+    pub fn into_parts(self) -> (Stream, BytesMut) {
+        (self.stream, self.buffer)
+    }
+
     /// Whether the peer has closed or written while the connection was idle; either way it cannot be reused.
     pub fn is_stale(&self) -> bool {
         let tcp = match &self.stream {

@@ -12,7 +12,7 @@ use plimsoll_core::options::network::{DnsPolicy, DnsSelect};
 use plimsoll_script::effect::{code, Failure, Timings, Tls};
 use plimsoll_script::http::address::Origin;
 use tokio::net::{TcpSocket, TcpStream};
-use tokio_rustls::rustls::{ClientConnection, ProtocolVersion};
+use tokio_rustls::rustls::{ClientConfig, ClientConnection, ProtocolVersion};
 use tokio_rustls::TlsConnector;
 use tokio_util::either::Either;
 
@@ -55,6 +55,15 @@ pub enum Link {
     Http2(Rc<Http2>),
 }
 
+/// What a connection is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Requests of whichever protocol both sides speak.
+    Requests,
+    /// A WebSocket, which begins in HTTP/1.1 and goes through a tunnel of any proxy.
+    Socket,
+}
+
 impl Network {
     pub fn new(rules: Arc<Rules>) -> Rc<Self> {
         Rc::new(Self {
@@ -77,20 +86,11 @@ impl Network {
     pub async fn connect(
         &self,
         origin: &Origin,
+        purpose: Purpose,
         from: Option<IpAddr>,
         timings: &mut Timings,
     ) -> Result<Link, Failure> {
-        let config = if origin.tls {
-            Some(
-                self.rules
-                    .tls
-                    .config(&origin.host, origin.port)
-                    .await
-                    .map_err(|message| Failure { code: code::TLS, message })?,
-            )
-        } else {
-            None
-        };
+        let config = self.tls_to(origin, purpose).await?;
         self.allow(origin)?;
         let proxy = self.rules.proxies.between(origin)?;
         let began = Instant::now();
@@ -111,7 +111,7 @@ impl Network {
         let wire = match &proxy {
             Some(proxy) => {
                 self.rules.proxies.note_used(proxy);
-                Box::pin(proxy.tunnel(tcp, &self.rules.tls, origin)).await?
+                Box::pin(proxy.tunnel(tcp, &self.rules.tls, origin, purpose)).await?
             }
             None => {
                 self.note_reached(remote);
@@ -123,7 +123,7 @@ impl Network {
         let Some(config) = config else {
             let connection = Connection::new(wire.into(), remote, None);
             return Ok(Link::Http1(Box::new(
-                connection.through(proxy.filter(|proxy| proxy.takes_whole_url(origin))),
+                connection.through(proxy.filter(|proxy| proxy.takes_whole_url(origin, purpose))),
             )));
         };
         let name = tls::server_name(&origin.host)
@@ -140,12 +140,31 @@ impl Network {
                 .await
                 .map(|http2| Link::Http2(Rc::new(http2)));
         }
-        self.http1_only.borrow_mut().insert((origin.host.clone(), origin.port));
+        if purpose == Purpose::Requests {
+            self.http1_only.borrow_mut().insert((origin.host.clone(), origin.port));
+        }
         Ok(Link::Http1(Box::new(Connection::new(
             Stream::Tls(Box::new(stream)),
             remote,
             Some(agreed),
         ))))
+    }
+
+    /// How TLS is spoken to an origin that wants it.
+    async fn tls_to(
+        &self,
+        origin: &Origin,
+        purpose: Purpose,
+    ) -> Result<Option<Arc<ClientConfig>>, Failure> {
+        if !origin.tls {
+            return Ok(None);
+        }
+        let tls = &self.rules.tls;
+        let config = match purpose {
+            Purpose::Requests => tls.config(&origin.host, origin.port).await,
+            Purpose::Socket => tls.config_of_http1(&origin.host, origin.port).await.map(Arc::new),
+        };
+        config.map(Some).map_err(|message| Failure { code: code::TLS, message })
     }
 
     fn note_reached(&self, remote: SocketAddr) {

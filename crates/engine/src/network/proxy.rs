@@ -18,6 +18,7 @@ use tokio_socks::tcp::Socks5Stream;
 use tokio_util::either::Either;
 use url::Url;
 
+use crate::network::dial::Purpose;
 use crate::network::failures;
 use crate::network::tls::{server_name, Tls};
 use crate::network::traffic::{Counted, Wire};
@@ -159,8 +160,8 @@ impl Proxy {
     }
 
     /// Whether requests to it carry the whole URL: of http to an HTTP proxy (RFC 9112, section 3.2.2).
-    pub fn takes_whole_url(&self, origin: &Origin) -> bool {
-        self.kind == Kind::Http && !origin.tls
+    pub fn takes_whole_url(&self, origin: &Origin, purpose: Purpose) -> bool {
+        self.kind == Kind::Http && !origin.tls && purpose == Purpose::Requests
     }
 
     /// A failure of the way to the proxy, which is none of the target's; numbered and begun as k6 does.
@@ -178,11 +179,12 @@ impl Proxy {
         tcp: TcpStream,
         tls: &Tls,
         origin: &Origin,
+        purpose: Purpose,
     ) -> Result<Wire, Failure> {
         match self.kind {
             Kind::Http => {
                 let mut wire = self.greet(tcp, tls).await?;
-                if !self.takes_whole_url(origin) {
+                if !self.takes_whole_url(origin, purpose) {
                     self.connect(&mut wire, origin).await?;
                 }
                 Ok(wire)
@@ -209,7 +211,7 @@ impl Proxy {
             return Ok(Either::Left(tcp));
         };
         let failed = |message| self.out_of_reach(Failure { code: code::TLS, message });
-        let config = tls.config_of_proxy(host, *port).await.map_err(failed)?;
+        let config = tls.config_of_http1(host, *port).await.map_err(failed)?;
         let name = server_name(host).map_err(failed)?;
         let secured = TlsConnector::from(Arc::new(config))
             .connect(name, Counted::new(Either::Left(tcp)))

@@ -88,8 +88,8 @@ impl Tls {
         config.get_or_try_init(make).await.cloned()
     }
 
-    /// That for a proxy, to which HTTP/1.1 is spoken.
-    pub async fn config_of_proxy(&self, host: &str, port: u16) -> Result<ClientConfig, String> {
+    /// That for a server to which HTTP/1.1 is spoken whatever else it speaks: a proxy, or one of WebSockets.
+    pub async fn config_of_http1(&self, host: &str, port: u16) -> Result<ClientConfig, String> {
         let mut config = ClientConfig::clone(&*self.config(host, port).await?);
         config.alpn_protocols.clear();
         Ok(config)

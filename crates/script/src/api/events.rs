@@ -11,7 +11,8 @@ use rquickjs::function::{Opt, Rest};
 use rquickjs::promise::PromiseState;
 use rquickjs::{qjs, Coerced, Ctx, Error, Exception, Function, Persistent, Result, Value};
 
-use crate::effect::{Effect, HttpResponse, Reply};
+use crate::api::sockets::Socket;
+use crate::effect::{Effect, HttpResponse, News, Reply, Wanted};
 use crate::runtime::host::Natives;
 use crate::runtime::{self, has_jobs};
 use crate::state::VuState;
@@ -29,7 +30,11 @@ pub struct Events<'js> {
     last_timer: Cell<u32>,
     started: RefCell<Vec<(u32, Taker<'js>)>>,
     last_started: Cell<u32>,
-    /// Whether a timer or a request was made since the loop was empty.
+    /// Those that are open or being opened.
+    pub(super) sockets: RefCell<Vec<Socket<'js>>>,
+    /// Whether the last turn was a timer's: a socket that never rests must not keep the timers from theirs, nor they it.
+    was_timer: Cell<bool>,
+    /// Whether a timer, a request or a socket was made since the loop was empty.
     is_busy: Cell<bool>,
 }
 
@@ -85,6 +90,8 @@ impl<'js> Events<'js> {
             last_timer: Cell::new(0),
             started: RefCell::default(),
             last_started: Cell::new(0),
+            sockets: RefCell::default(),
+            was_timer: Cell::new(false),
             is_busy: Cell::new(false),
         })
     }
@@ -106,11 +113,23 @@ impl<'js> Events<'js> {
 
     /// Notes that the answer to the returned number goes to `taker`.
     pub fn expect(&self, taker: Taker<'js>) -> u32 {
-        let number = self.last_started.get().wrapping_add(1);
-        self.last_started.set(number);
+        let number = self.next_number();
         self.started.borrow_mut().push((number, taker));
         self.is_busy.set(true);
         number
+    }
+
+    /// A number for something that runs beside the script.
+    pub(super) fn next_number(&self) -> u32 {
+        let number = self.last_started.get().wrapping_add(1);
+        self.last_started.set(number);
+        number
+    }
+
+    /// The loop goes on until the socket has closed.
+    pub(super) fn add_socket(&self, socket: Socket<'js>) {
+        self.sockets.borrow_mut().push(socket);
+        self.is_busy.set(true);
     }
 
     /// Runs all that a call left behind, then gives the call's own value: that of its promise, if it returned one.
@@ -132,34 +151,47 @@ impl<'js> Events<'js> {
         self.run_jobs(ctx)?;
         while self.is_busy.get() {
             let due = self.timers.borrow().first_key_value().map(|(key, _)| key.0);
-            if self.state.in_init.get() {
-                self.call_timer_of_init(ctx)?;
-            } else if let Some((number, response)) = self.wait(ctx, due)? {
-                let at = self.started.borrow().iter().position(|(known, _)| *known == number);
-                let taker = at.map(|at| self.started.borrow_mut().swap_remove(at).1);
-                taker.map_or(Ok(()), |taker| taker(ctx, response))?;
-            } else {
-                self.call_timer()?;
+            let news = if self.state.in_init.get() { None } else { self.wait(ctx, due)? };
+            self.was_timer.set(news.is_none());
+            match news {
+                Some((number, News::Answer(response))) => self.take(ctx, number, response)?,
+                Some((number, News::Socket(event))) => self.tell(ctx, number, event)?,
+                None if self.state.in_init.get() => self.call_timer_of_init(ctx)?,
+                None => {
+                    self.record_traffic();
+                    self.call_timer()?;
+                }
             }
             self.run_jobs(ctx)?;
-            self.is_busy.set(!self.timers.borrow().is_empty() || !self.started.borrow().is_empty());
+            self.is_busy.set(
+                !self.timers.borrow().is_empty()
+                    || !self.started.borrow().is_empty()
+                    || !self.sockets.borrow().is_empty(),
+            );
         }
         Ok(())
     }
 
-    /// Waits for an answer or until `due`, whichever comes first.
-    fn wait(
-        &self,
-        ctx: &Ctx<'js>,
-        due: Option<Instant>,
-    ) -> Result<Option<(u32, Box<HttpResponse>)>> {
-        if self.started.borrow().is_empty() {
+    /// Gives the answer of a request to who takes it.
+    fn take(&self, ctx: &Ctx<'js>, number: u32, response: Box<HttpResponse>) -> Result<()> {
+        let at = self.started.borrow().iter().position(|(known, _)| *known == number);
+        let taker = at.map(|at| self.started.borrow_mut().swap_remove(at).1);
+        taker.map_or(Ok(()), |taker| taker(ctx, response))
+    }
+
+    /// Waits for news or until `due`, whichever comes first.
+    fn wait(&self, ctx: &Ctx<'js>, due: Option<Instant>) -> Result<Option<(u32, News)>> {
+        let has_sockets = !self.sockets.borrow().is_empty();
+        if !has_sockets && self.started.borrow().is_empty() {
             let left =
                 due.map_or(Duration::ZERO, |due| due.saturating_duration_since(Instant::now()));
             return self.state.perform(ctx, Effect::Sleep(left)).map(|_| None);
         }
-        match self.state.perform(ctx, Effect::Next(due))? {
-            Reply::Next(answer) => Ok(answer),
+        if has_sockets && !self.was_timer.get() && due.is_some_and(|due| due <= Instant::now()) {
+            return Ok(None);
+        }
+        match self.state.perform(ctx, Effect::Next(Wanted { until: due, of: None }))? {
+            Reply::Next(news) => Ok(news),
             _ => Err(self.state.throw_uncatchable(ctx)),
         }
     }
@@ -213,6 +245,7 @@ impl<'js> Events<'js> {
     pub fn clear(&self, ctx: &Ctx<'js>) {
         self.timers.borrow_mut().clear();
         self.started.borrow_mut().clear();
+        self.leave_sockets(&self.state);
         runtime::drop_jobs(ctx);
         self.state.rejections.borrow_mut().clear();
         self.is_busy.set(false);

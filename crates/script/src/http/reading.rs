@@ -22,7 +22,7 @@ use crate::values::{tags_of, text_of};
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Headers of a script; a value that is no text is what JavaScript's String() makes of it, as in k6.
-fn headers_of<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Vec<(String, String)>> {
+pub fn headers_of<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Vec<(String, String)>> {
     let mut headers = Vec::new();
     if let Some(given) = value.as_object() {
         each_property(given, |name, value| {

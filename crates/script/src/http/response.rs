@@ -274,7 +274,7 @@ fn ocsp<'js>(ctx: &Ctx<'js>, response: &Response) -> Result<Value<'js>> {
 }
 
 /// A header's name as Go writes it: Content-Type.
-fn canonical(name: &str) -> String {
+pub fn canonical(name: &str) -> String {
     let mut begins = true;
     let letter = |letter: char| {
         let changed =

@@ -4,7 +4,7 @@
 use rquickjs::Result;
 
 use crate::api::{
-    crypto, csv, data, encoding, events, execution, files, k6, metrics, random, text,
+    crypto, csv, data, encoding, events, execution, files, k6, metrics, random, sockets, text,
 };
 use crate::runtime::host::Natives;
 use crate::{http, secrets};
@@ -22,7 +22,7 @@ const fn builtin(name: &'static str, source: &'static str, install: Install) -> 
     Builtin { name, source, install }
 }
 
-static FOR_SCRIPTS: [Builtin; 11] = [
+static FOR_SCRIPTS: [Builtin; 14] = [
     builtin("k6", include_str!("../js/k6.js"), k6::install),
     builtin("k6/http", include_str!("../js/http.js"), http::install),
     builtin("k6/metrics", include_str!("../js/metrics.js"), metrics::install),
@@ -32,6 +32,9 @@ static FOR_SCRIPTS: [Builtin; 11] = [
     builtin("k6/crypto", include_str!("../js/crypto.js"), crypto::install),
     builtin("k6/timers", include_str!("../js/timers.js"), events::install),
     builtin("k6/secrets", include_str!("../js/secrets.js"), secrets::install),
+    builtin("k6/websockets", WEB_SOCKETS, sockets::install),
+    builtin("k6/ws", include_str!("../js/ws.js"), sockets::install),
+    builtin("k6/experimental/websockets", WEB_SOCKETS, sockets::install),
     builtin("k6/experimental/csv", include_str!("../js/csv.js"), csv::install),
     builtin("k6/experimental/fs", include_str!("../js/fs.js"), files::install),
 ];
@@ -43,13 +46,10 @@ static INTERNAL: [Builtin; 3] = [
     builtin("plimsoll:web-crypto", include_str!("../js/web_crypto.js"), random::install),
 ];
 
-const OWN_WEB_SOCKETS: &str = "WebSockets are not supported yet; measure the requests over HTTP here and leave the sockets to k6";
+const WEB_SOCKETS: &str = include_str!("../js/websockets.js");
 
 /// Modules of k6 that scripts cannot import, and what to do instead.
-const NOT_YET: [(&str, &str); 14] = [
-    ("k6/ws", OWN_WEB_SOCKETS),
-    ("k6/websockets", OWN_WEB_SOCKETS),
-    ("k6/experimental/websockets", OWN_WEB_SOCKETS),
+const NOT_YET: [(&str, &str); 11] = [
     ("k6/net/grpc", "gRPC is not supported yet; measure the requests over HTTP here and leave the calls to k6"),
     ("k6/experimental/grpc", "gRPC is not supported yet; measure the requests over HTTP here and leave the calls to k6"),
     ("k6/html", "parsing HTML is not supported yet; find what you need in response.body with a regular expression"),

@@ -6,9 +6,9 @@ import contextlib
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from plimsoll.cli.run.flags import FlagError
 from plimsoll.cli.run.k6_options import BY_KEY
@@ -21,6 +21,7 @@ from plimsoll.study.urls import mistake_of_url
 if TYPE_CHECKING:
     from plimsoll.cli.run.tally import Tally
     from plimsoll.engine import EngineConfig
+    from plimsoll.report.k6.summary import Mode
     from plimsoll.runs.readings.declared_caps import DeclaredCap
 
 _MOST_BODY = 64 << 20
@@ -34,7 +35,7 @@ DEFAULT_FILES = {"json": "-", "csv": "file.csv", "parquet": "samples.parquet"}
 class Summary:
     """How the summary is printed, None for not at all, and the file that it is exported to as JSON."""
 
-    mode: Literal["compact", "legacy"] | None
+    mode: Mode | None
     export: Path | None
 
 
@@ -60,8 +61,6 @@ def checked(flags: Mapping[str, Any], told: Settings) -> Summary:
     _refuse(
         told, "logOutput", run.get("logOutput", "stderr") != "stderr", "logs go to stderr; redirect it with 2> FILE"
     )
-    if run.get("summaryMode") == "full":
-        print("the summary is the compact one: --summary-mode full is not there yet", file=sys.stderr)
     if run.get("noThresholds"):
         told.above["thresholds"] = {}
     if run.get("summaryMode") == "disabled":
@@ -71,7 +70,16 @@ def checked(flags: Mapping[str, Any], told: Settings) -> Summary:
         place = _origin(told, "summaryExport")
         raise InputError(f"{place} {export}: there is no such folder", "Make it, or correct the path.")
     is_off = bool(told.above.get("noSummary", told.below.get("noSummary", False)))
-    return Summary(None if is_off else "legacy" if run.get("summaryMode") == "legacy" else "compact", export)
+    modes: dict[Any, Mode] = {"full": "full", "legacy": "legacy"}
+    return Summary(None if is_off else modes.get(run.get("summaryMode"), "compact"), export)
+
+
+def without_parts(summary: Summary) -> Summary:
+    """A compact one in place of a full one, which is said: of a run whose last seconds nobody read."""
+    if summary.mode != "full":
+        return summary
+    print("the summary is the compact one: seconds that a full one needs are missing", file=sys.stderr)
+    return replace(summary, mode="compact")
 
 
 def outputs(run: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -262,7 +262,7 @@ OPTIONS: tuple[K6Option, ...] = (
     _run(
         "summaryMode",
         "summary-mode",
-        "compact (default), legacy (one list, as before version 1), full or disabled",
+        "compact (default), full (what each scenario and group did too), legacy (one list) or disabled",
         read=one_of("compact", "full", "legacy", "disabled"),
         metavar="MODE",
     ),

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from plimsoll.cli.run.flags import FlagError
-from plimsoll.cli.run.k6_options import BY_KEY, LOAD, OPTIONS, Area, from_environment
+from plimsoll.cli.run.k6_options import BY_KEY, LOAD, OPTIONS, Area, K6Option, Shape, from_environment
 from plimsoll.errors import InputError, ScriptError
 from plimsoll.runs.format.small_files import read_small
 
@@ -103,7 +103,27 @@ def _file(path: Path) -> dict[str, Any]:
         raise _mistake(f"--config {path}: it is nested too deeply", step) from None
     if not isinstance(read, dict):
         raise _mistake(f"--config {path}: its top level is not an object", step)
-    return {key: value for key, value in read.items() if value is not None and key not in _IN_FILE_ONLY}
+    found = {key: value for key, value in read.items() if value is not None and key not in _IN_FILE_ONLY}
+    for key, value in found.items():
+        if key in BY_KEY and BY_KEY[key].area is Area.RUN:
+            _check_in_file(path, BY_KEY[key], value)
+    return found
+
+
+def _check_in_file(path: Path, option: K6Option, value: Any) -> None:
+    """That an option about the run is what its flag would be: no script and no engine looks at it later."""
+    wrong = ""
+    try:
+        if option.shape is Shape.SWITCH and not isinstance(value, bool):
+            wrong = "neither true nor false"
+        elif option.shape is Shape.VALUE and not isinstance(value, str):
+            wrong = "not a text"
+        elif option.shape is Shape.VALUE:
+            option.read(value)
+    except ValueError as error:
+        wrong = str(error)
+    if wrong:
+        raise _mistake(f"--config {path}: {option.key}: {wrong}", "Correct the file and run again.")
 
 
 def _mistake(what: str, step: str) -> InputError:

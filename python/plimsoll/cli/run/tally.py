@@ -16,16 +16,19 @@ from plimsoll.runs.readings.failures import (
     requests_words,
 )
 from plimsoll.runs.readings.failures import METRIC as FAILED
+from plimsoll.runs.readings.summary_parts import SummaryParts
 from plimsoll.runs.readings.thresholds import NO_DATA
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.words import counted_words
 
 IN_VAIN = "unanswered_iterations"
+SESSIONS = "ws_sessions"
 
 
 @dataclass
 class Tally:
-    """Counts over a run, and the values of tags that samples had; grows with the numbers of causes and of these."""
+    """Counts over a run, and the values of tags that samples had; grows with the numbers of causes and of these, and as
+    `parts` grow if they are asked for."""
 
     failures: Failures = field(default_factory=Failures)
     planned: int = 0
@@ -42,6 +45,7 @@ class Tally:
     answered: int = 0
     iterations: Counter[str] = field(default_factory=Counter)  # of each scenario
     tags: dict[str, dict[str, set[str]]] = field(default_factory=dict)  # of requests, by FAILED, and of other metrics
+    parts: SummaryParts | None = None  # of a full summary
 
     def add(self, snapshot: Snapshot) -> None:
         """Add one second."""
@@ -52,10 +56,16 @@ class Tally:
         self.done += snapshot.done
         self.threw += snapshot.threw
         self.broke += snapshot.broke
+        if self.parts is not None:
+            self.parts.add(snapshot)
         for series in snapshot.series:
             self.failures.add(series)
             if series.metric == IN_VAIN:
                 self.in_vain += int(series.value or 0)
+            if series.metric == SESSIONS:
+                # No request, and yet something was asked for; whether it was answered is the script's to say.
+                self.requests += int(series.value or 0)
+                self.answered += int(series.value or 0)
             if series.metric == "iterations":
                 self.iterations[str(series.tags.get("scenario"))] += int(series.value or 0)
             if series.metric == FAILED:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from plimsoll.cli.run.tally import Tally
     from plimsoll.cli.run.watch import RunWatch
     from plimsoll.engine import EngineConfig, EngineRun
+    from plimsoll.runs.readings.summary_parts import SummaryParts
     from plimsoll.runs.snapshot import Snapshot
     from plimsoll.study.secrets.redactor import Redactor
 
@@ -74,6 +75,7 @@ def _run_script(flags: Mapping[str, Any], told: Settings) -> int:
         files_of_engine,
         script_caps,
         unmade_iterations,
+        without_parts,
     )
     from plimsoll.cli.run.declared import tell_declared
     from plimsoll.cli.run.ending import note_of, settled_end
@@ -88,6 +90,7 @@ def _run_script(flags: Mapping[str, Any], told: Settings) -> int:
     from plimsoll.errors import RunDirectoryError, ScriptError
     from plimsoll.probes.machine.vu_runtimes import own_runtimes_words
     from plimsoll.probes.processes.proxy_between import proxy_words
+    from plimsoll.runs.readings.summary_parts import SummaryParts
     from plimsoll.runs.writer import RunFacts, RunWriter
     from plimsoll.written_files import ready_for_others
 
@@ -98,7 +101,7 @@ def _run_script(flags: Mapping[str, Any], told: Settings) -> int:
     config = _config(flags, told)
     facts = RunFacts("run", script=config.script, options=told.above, seed=config.seed, level_unit="multiple")
     redactor = redactor_of_run(flags, told, os.environ)
-    tally = Tally()
+    tally = Tally(parts=SummaryParts() if summary.mode == "full" else None)
     config_file = flags.get("config") or os.environ.get("K6_CONFIG")
     check_written_files(config, told.run, Path(config_file) if config_file else None)
     try:
@@ -139,7 +142,7 @@ def _run_script(flags: Mapping[str, Any], told: Settings) -> int:
             except RunDirectoryError:  # the disk is full: what was measured until then is still shown
                 engine.cut()
                 cut = settled_end(engine.result(), tally, flags["strict"])
-                _print_results(cut, redactor, replace(summary, export=None))
+                _print_results(cut, redactor, replace(without_parts(summary), export=None))
                 raise
             except DeafScript as error:
                 writer.finish("interrupted")
@@ -151,7 +154,7 @@ def _run_script(flags: Mapping[str, Any], told: Settings) -> int:
         error = named_by_origin(error, told.origins, config.script)
         error.exit_code = EXIT_OF_SCRIPT[error.end]
         raise error from None
-    unwritten = _print_results(ended, redactor, summary)
+    unwritten = _print_results(ended, redactor, summary, tally.parts)
     warnings = [
         *unwritten,
         *not_made(finding),
@@ -338,7 +341,9 @@ def _show_line(snapshot: Snapshot, quiet: bool) -> None:
         print(text, file=sys.stderr, flush=True)
 
 
-def _print_results(ended: dict[str, Any], redactor: Redactor, summary: Summary) -> list[str]:
+def _print_results(
+    ended: dict[str, Any], redactor: Redactor, summary: Summary, parts: SummaryParts | None = None
+) -> list[str]:
     """The summary as handleSummary or k6's layout has it, and the file of --summary-export; what of handleSummary's
     could not be written, in words. What handleSummary returned is the script's own and stays as it is."""
     from plimsoll.report.k6.export import summary_export as exported
@@ -350,7 +355,8 @@ def _print_results(ended: dict[str, Any], redactor: Redactor, summary: Summary) 
     if ended["handled"] is not None and summary.mode:
         unwritten = list(_write_handled(ended["handled"]))
     elif summary.mode:
-        print(summary_text(clean_summary(ended["summary"], redactor), summary.mode))
+        data = ended["summary"] if parts is None else {**ended["summary"], "parts": parts.of(ended["summary"])}
+        print(summary_text(clean_summary(data, redactor), summary.mode))
     if summary.export is not None:
         text = json_text(exported(clean_summary(ended["summary"], redactor)), indent=2) + "\n"
         _write(summary.export, text)

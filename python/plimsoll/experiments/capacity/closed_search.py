@@ -104,12 +104,13 @@ class _ClosedSearch:
             self.known.points.append(here)
             if (cap := self._cap_of(record)) is not None and self._hold_capped(level, cap):
                 return False
+            self._note_warm_up(record)
+            if count == 0:
+                self.low = record.measurement.load
+                self.base_errors = (record.measurement.failed, record.measurement.requests)
+                record.judgement = self._conclude(record.measurement)  # what fails here is not for want of capacity
             if record.judgement.verdict == "bad" or is_flat(self.known.points):
                 return True
-            if count == 0:
-                self.base_errors = (record.measurement.failed, record.measurement.requests)
-                self.low = record.measurement.load
-            self._note_warm_up(record)
             following = self.known.held_for(level * 2)
             if following <= level or self._left_s() < self._probe_cost_s() + self._step_cost_s():
                 return self._hold_highest(level)

@@ -134,7 +134,10 @@ class _OpenSearch:
             left_s = self.known.left_s()
             conclude, telling_step_s = self.confirming.conclude_expected, self.known.telling_step_s
             if not self.holder.unanswered:
-                self._expected.hold(self.result.bracket, left_s, conclude, telling_step_s)
+                late = self._expected.hold(self.result.bracket, left_s, conclude, telling_step_s)
+                if late is not None and late.judgement.verdict == "bad":
+                    self.known.telling.append(late)
+                    self.known.note()
                 self._look_again()
             carried = [one for one in self.holder.records if one.kind == "expected" and one.judgement.verdict == "good"]
             if carried and self.result.bracket.good is None:
@@ -147,7 +150,7 @@ class _OpenSearch:
 
     def _look_again(self) -> None:
         """Hold for a moment what was held first: a target that became slower meanwhile shows in its times there."""
-        first = next(iter(self.known.at_rest), None)
+        first = next(iter(self.known.telling), None)
         if first is None or first.judgement.verdict != "good" or self.known.left_s() <= 0:
             return
         last = next(one for one in reversed(self.holder.records) if one.level == first.level)
@@ -204,7 +207,7 @@ class _OpenSearch:
         most_s = MOST_KEPT * self.settings.load_budget_s
         record = self._expected.hold(self.result.bracket, most_s, self._conclude, telling_step_s)
         if record is not None:
-            self.known.at_rest.append(record)
+            self.known.telling.append(record)
             self.known.note()
         return record
 
@@ -223,14 +226,14 @@ class _OpenSearch:
                 break
             held += 1
             self._hold(proposal.level, why_next.words_of(proposal, self.result.unit))
-        self._hold_overload()
         self.known.kept_s = self._kept_back_s()
+        self._hold_overload()
         return held
 
     def _hold_overload(self) -> None:
         """Hold the lowest level that a probe alone saw overloaded, where nothing that was held is too much. A level
         near the border takes more time than there is; this one told itself within a probe. Without it there is no
-        upper end, and no step that shows what stops the target."""
+        upper end, and no step that shows what stops the target, which is worth more than a confirmation."""
         bounds = self.result.bracket
         if bounds.bad is not None or self.result.reason or self.known.left_s() < self.known.step_cost_s():
             return
@@ -241,7 +244,7 @@ class _OpenSearch:
             self._hold(min(levels), why_next.OVERLOADED)
 
     def _kept_back_s(self) -> float:
-        firsts = [one for one in self.known.at_rest if one.judgement.verdict == "good"]
+        firsts = [one for one in self.known.telling if one.judgement.verdict == "good"]
         again_s = sum(self._telling_again_s(first) + math.ceil(self.holder.warm_up_s) for first in firsts)
         return again_s + self._expected.kept_back_s(self.result.bracket, self.known.telling_step_s)
 

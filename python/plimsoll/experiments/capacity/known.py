@@ -58,7 +58,7 @@ class Known:
         self.trials: list[Trial] = []
         self.kept_s = 0.0
         self.persisting: list[FailingAnyway] = []
-        self.at_rest: list[StepRecord] = []  # of the expected level, before any overload
+        self.telling: list[StepRecord] = []  # of the expected level, beside no work of an overload
         self._outgrown: list[StepRecord] = []
         self._withdrawn: list[StepRecord] = []
         self._host = UNKNOWN
@@ -270,8 +270,8 @@ class Known:
 
     def _tells(self, record: StepRecord) -> bool:
         """Whether the search goes by it. The expected level is held for what it says of itself; that it is not carried
-        counts where no overload had been before."""
-        if _is_among(record, self.at_rest) and record.judgement.verdict == "bad":
+        counts where no work of an overload was left."""
+        if _is_among(record, self.telling) and record.judgement.verdict == "bad":
             return True
         return record.kind not in BESIDE and not _is_among(record, self._outgrown)
 
