@@ -9,7 +9,8 @@ import pytest
 
 from plimsoll.cli.run.watch import RunWatch
 from plimsoll.findings.outcome import outcome_of_note, outcome_steps
-from plimsoll.runs.snapshot import Snapshot
+from plimsoll.runs.histogram import Histogram
+from plimsoll.runs.snapshot import Series, Snapshot
 from plimsoll.runs.writer import RunFacts, RunWriter
 from plimsoll.study.secrets.redactor import Redactor
 
@@ -60,6 +61,8 @@ def test_they_come_before_what_is_said_of_the_machine(tmp_path: Path) -> None:
     with RunWriter.create(tmp_path, RunFacts("run"), tables=False, redactor=Redactor()) as writer:
         for second in range(5):
             late = {"lag_p50_ms": 900.0, "lag_p99_ms": 900.0, "cpu_s": 0.1, "threads": 1.0}
-            watch.add(Snapshot(second, 1.79e9 + second, 1.0, planned=9, started=9, done=9, generator=late), writer)
+            times = Series.of_trend("http_req_duration", {}, Histogram.from_values([5.0] * 9))
+            one = Snapshot(second, 1.79e9 + second, 1.0, planned=9, started=9, done=9, generator=late, series=(times,))
+            watch.add(one, writer)
     found = watch.finding("finished", "runs/x", note(time=TIME))
     assert found is not None and "http_req_duration p(95)<1" in found["next"][0] and len(found["next"]) > 1
