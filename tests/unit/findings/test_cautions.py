@@ -24,7 +24,7 @@ def checks(name: str, passes: int, total: int, group: str = "") -> Series:
 
 def outcomes(done: int, threw: int = 0, *series: Series) -> ScriptOutcomes:
     found = ScriptOutcomes(done, threw)
-    found.add_checks(series)
+    found.add(series)
     return found
 
 
@@ -138,3 +138,23 @@ def test_the_screen_says_them_right_behind_the_answer_and_counts_them_as_no_note
     }
     lines = screen([finding], None).splitlines()
     assert lines[1:3] == ["  A.", "  But: 5 of 10 iterations threw."] and lines[-1].startswith("1 note ")
+
+
+def sessions(count: int, **status: str) -> Series:
+    return Series("ws_sessions", "counter", {"scenario": "a", **status}, value=float(count))
+
+
+def test_sockets_that_did_not_open_are_said_beside_an_answer_about_requests(tmp_path: Path) -> None:
+    """Seen: two thirds of the operations got no socket, and "nothing grew, came back or failed"."""
+    some, refused = sessions(20, status="101"), sessions(30)
+    all_of = outcomes(100, 0, some, sessions(50, status="404"), refused)
+    [found] = cautions_of({"": all_of})
+    assert found.matters and found.words.startswith("80 of 100 WebSockets did not open (status 404 and no answer).")
+    assert ScriptOutcomes.to_json(all_of)["sockets"] == {"101": 20, "404": 50, "": 30}
+    [calm] = cautions_of({"": outcomes(100, 0, some)})
+    assert not calm.matters and "about the script's requests" in calm.words
+    for tags, told in ((None, 1), (["scenario"], 0)):  # without the tag nobody knows which opened
+        facts = RunFacts("hold", options={"systemTags": tags} if tags else {})
+        with RunWriter.create(tmp_path, facts, tables=False, redactor=Redactor()) as writer:
+            writer.append_snapshot(Snapshot(0, 1000.0, done=30, series=(refused,)))
+        assert len(list(cautions_of(parts_of(RunReader(writer.path), {})))) == told

@@ -70,7 +70,7 @@ class Endpoints:
         self.planned += int(snapshot.planned)
         self.done += int(snapshot.done)
         self.script.threw += int(snapshot.threw)
-        self.script.add_checks(snapshot.series)
+        self.script.add(snapshot.series)
         self.dropped += int(snapshot.dropped)
         self.late += int(snapshot.late)
         self.unfinished_end = int(snapshot.backlog) + int(snapshot.in_flight)

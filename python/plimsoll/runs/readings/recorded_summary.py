@@ -70,5 +70,5 @@ def recorded(run: RunReader) -> Recorded:
             found.script.threw += load.threw
         for merged in block.merged((), _TAGS):
             found.add(merged.series)
-            found.script.add_checks(merged.series)
+            found.script.add(merged.series)
     return found
