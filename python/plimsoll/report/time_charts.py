@@ -99,6 +99,8 @@ def _heat_map(run: RunEvidence, axis: TimeAxis) -> Chart | None:
         return None
     counted = _counted(run)
     reading = f"Each cell counts the {counted} that ended then and took so long. Two bands are two kinds of answers."
+    if run.steps:
+        reading += " What ended after its step stands in the last second of it."
     chart = heat_map_chart(found, axis, f"Spread of response times. {reading}", counted)
     return Chart("time-spread", "Spread of response times", reading, chart, unit="ms (logarithmic)")
 
