@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from plimsoll.listed_names import listed
 from plimsoll.runs.readings.failures import BROKE, Failures
-from plimsoll.runs.readings.script_outcomes import ScriptOutcomes, outcomes_of_run
+from plimsoll.runs.readings.script_outcomes import NOT_OPENED, ScriptOutcomes, outcomes_of_run, unopened_words
 from plimsoll.words import count_words, counted_words, joined, share_words
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ MATTERS = 0.01  # of the iterations or of a check: what k6 and SLOs call 99% of 
 MOST_CHECKS = 2  # that a sentence names
 ANSWERED = "Nothing: the question is answered."  # the next step where there is none
 OF_REQUESTS = "This answer is about the script's requests. Thresholds of `plimsoll run` judge its WebSockets."
-NOT_OPENED = "See why the WebSockets do not open: their address in the script, and the server's log."
 UNDECIDED_BY_CHECKS = "Checks do not decide this answer."
 _ARMS = {"a": "A", "b": "B"}
 Parts = Mapping[str, ScriptOutcomes]  # by the arm of a comparison; of any other run one, without a name
@@ -61,9 +60,10 @@ def cautions_of(parts: Parts) -> Iterator[Caution]:
         matters = any(one.threw > MATTERS * one.done for one in parts.values())
         yield Caution(_exception_words(parts), Failures(Counter({BROKE: 1})).next_step(), matters)
     if sockets := sum(one.sockets.total() for one in parts.values()):
-        unopened = sum((one.unopened for one in parts.values()), Counter())
-        matters = unopened.total() > MATTERS * sockets
-        words = f"{_unopened_words(unopened, sockets)} " if unopened else ""
+        not_opened = sum((one.unopened for one in parts.values()), Counter())
+        matters = not_opened.total() > MATTERS * sockets
+        count = f"{count_words(not_opened.total())} of {counted_words(sockets, 'WebSocket')}"
+        words = f"{count} did not open ({unopened_words(not_opened)}). " if not_opened else ""
         yield Caution(f"{words}{OF_REQUESTS}", NOT_OPENED, matters)
     failing = _failing_checks(parts)
     for matters, names in (
@@ -109,12 +109,6 @@ def _exception_words(parts: Parts) -> str:
         return f"{count_words(parts[''].threw)} of {counted_words(parts[''].done, 'iteration')} ended with {BROKE}."
     each = [f"{count_words(one.threw)} of {count_words(one.done)} in {name}" for name, one in parts.items()]
     return f"Iterations ended with {BROKE}: {joined(each)}."
-
-
-def _unopened_words(unopened: Counter[str], sockets: int) -> str:
-    """ "480 of 500 WebSockets did not open (status 404)." """
-    why = joined([f"status {status}" if status else "no answer" for status, _ in unopened.most_common(MOST_CHECKS)])
-    return f"{count_words(unopened.total())} of {counted_words(sockets, 'WebSocket')} did not open ({why})."
 
 
 def _failing_checks(parts: Parts) -> list[tuple[tuple[str, str], float]]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from plimsoll.runs.format.read_numbers import plausible
 from plimsoll.runs.kept.plain_run import answer_of_summary
 from plimsoll.runs.readings.failures import Failures
+from plimsoll.runs.readings.script_outcomes import NOT_OPENED, unopened
 from plimsoll.runs.readings.thresholds import NO_ANSWER, VERDICTS, Threshold, thresholds_of
 
 if TYPE_CHECKING:
@@ -22,10 +23,11 @@ _RATES = ("http_reqs", "iterations", "data_received", "data_sent")
 
 def outcome_of_note(note: Mapping[str, Any]) -> dict[str, Any]:
     """The outcome, with what is known; `note`: `summary` (k6's metrics), `threw`, `lasted_s`, `checks`, `causes` of
-    failed requests, and how the script ended the run, if it did."""
+    failed requests, `sockets` by the status that answered, and how the script ended the run, if it did."""
     summary = _mapping(note.get("summary"))
     thresholds = sorted(thresholds_of(summary), key=lambda one: VERDICTS.index(one.verdict))
     threw, lasted_s = plausible(note.get("threw")), plausible(note.get("lasted_s"))
+    sockets = {str(name): count for name, one in _mapping(note.get("sockets")).items() if (count := plausible(one))}
     requests, failed_share = _value(summary, "http_reqs", "count"), _value(summary, "http_req_failed", "rate")
     return {
         "words": answer_of_summary(summary, int(threw or 0)),
@@ -37,6 +39,7 @@ def outcome_of_note(note: Mapping[str, Any]) -> dict[str, Any]:
         "causes": {str(name): count for name, one in _mapping(note.get("causes")).items() if (count := plausible(one))},
         "thresholds": [_threshold(one) for one in thresholds],
         "checks": sorted(_checks(note.get("checks"), summary), key=lambda one: -one["fails"]),
+        **({"sockets": sockets} if sockets else {}),
         **({"ended_by_script": str(note["ended_by_script"])} if note.get("ended_by_script") else {}),
     }
 
@@ -57,6 +60,8 @@ def outcome_steps(outcome: Mapping[str, Any]) -> list[str]:
             f"See in the report when and in which requests {of} is missed. Up to which load it holds, plimsoll "
             "capacity with the same script finds."
         )
+    if unopened(outcome.get("sockets") or {}):
+        steps.append(NOT_OPENED)
     return [one for one in steps if one]
 
 
@@ -127,4 +132,5 @@ def _recorded_note(run: RunReader) -> dict[str, Any]:
         "lasted_s": found.seconds,
         "checks": found.script.listed(),
         "causes": causes,
+        "sockets": dict(found.script.sockets),
     }

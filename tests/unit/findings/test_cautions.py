@@ -8,7 +8,10 @@ from typing import Any
 
 import pytest
 
+from plimsoll.cli.run.tally import Tally
 from plimsoll.findings.cautions import ANSWERED, cautions_of, parts_of, with_cautions
+from plimsoll.findings.outcome import outcome_of_note, outcome_steps
+from plimsoll.report.k6.outcome import outcome_rows
 from plimsoll.report.screen import screen
 from plimsoll.runs.reader import RunReader
 from plimsoll.runs.readings.endpoints import Endpoints
@@ -158,3 +161,18 @@ def test_sockets_that_did_not_open_are_said_beside_an_answer_about_requests(tmp_
         with RunWriter.create(tmp_path, facts, tables=False, redactor=Redactor()) as writer:
             writer.append_snapshot(Snapshot(0, 1000.0, done=30, series=(refused,)))
         assert len(list(cautions_of(parts_of(RunReader(writer.path), {})))) == told
+
+
+def test_a_plain_run_has_a_row_for_its_sockets() -> None:
+    """Seen: "16 iterations, no requests, healthy" of a run whose sockets were all refused."""
+    found = outcome_of_note({"sockets": {"101": 4, "404": 12}})
+    [row] = [one for one in outcome_rows(found) if one.subject == "WebSockets"]
+    assert (row.key, row.badge, row.words) == ("bad", "✗ 12 of 16 did not open", "Status 404.")
+    assert outcome_steps(found)[-1].startswith("See why the WebSockets do not open")
+    [row] = [one for one in outcome_rows(outcome_of_note({"sockets": {"101": 4}})) if one.subject == "WebSockets"]
+    assert (row.key, row.badge) == ("good", "✓ all 4 opened")
+    refused = Tally()
+    refused.add(Snapshot(0, 1000.0, series=(sessions(3),)))
+    assert refused.known_sockets == {"": 3}
+    refused.add(Snapshot(1, 1001.0, series=(Series("ws_msgs_sent", "counter", {}, value=3.0),)))
+    assert not refused.known_sockets, "without the tag nobody knows"

@@ -34,6 +34,7 @@ def note_of(ended: dict[str, Any], tally: Tally) -> dict[str, Any]:
         "lasted_s": _lasted_s(ended) or None,
         "checks": checks_of_groups(summary.get("root_group", {})),
         "causes": dict(tally.failures.causes),
+        **({"sockets": dict(tally.known_sockets)} if tally.known_sockets else {}),
     }
     if aborted and aborted["by_script"]:
         note["ended_by_script"] = f"aborted by the script: {aborted['message']}"

@@ -16,13 +16,14 @@ from plimsoll.runs.readings.failures import (
     requests_words,
 )
 from plimsoll.runs.readings.failures import METRIC as FAILED
+from plimsoll.runs.readings.script_outcomes import SESSIONS
 from plimsoll.runs.readings.summary_parts import SummaryParts
 from plimsoll.runs.readings.thresholds import NO_DATA
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.words import counted_words
 
 IN_VAIN = "unanswered_iterations"
-SESSIONS = "ws_sessions"
+MESSAGES = {"ws_msgs_sent", "ws_msgs_received"}
 
 
 @dataclass
@@ -46,6 +47,7 @@ class Tally:
     iterations: Counter[str] = field(default_factory=Counter)  # of each scenario
     tags: dict[str, dict[str, set[str]]] = field(default_factory=dict)  # of requests, by FAILED, and of other metrics
     parts: SummaryParts | None = None  # of a full summary
+    sockets: Counter[str] = field(default_factory=Counter)  # by the status that answered, empty without an answer
 
     def add(self, snapshot: Snapshot) -> None:
         """Add one second."""
@@ -66,6 +68,7 @@ class Tally:
                 # No request, and yet something was asked for; whether it was answered is the script's to say.
                 self.requests += int(series.value or 0)
                 self.answered += int(series.value or 0)
+                self.sockets[str(series.tags.get("status") or "")] += int(series.value or 0)
             if series.metric == "iterations":
                 self.iterations[str(series.tags.get("scenario"))] += int(series.value or 0)
             if series.metric == FAILED:
@@ -76,6 +79,11 @@ class Tally:
                 values = self.tags.setdefault(series.metric, {})
                 for tag, value in series.tags.items():
                     values.setdefault(tag, set()).add(value)
+
+    @property
+    def known_sockets(self) -> Counter[str]:
+        """The WebSockets by status; none where messages passed and no status is known, as without that system tag."""
+        return Counter() if set(self.sockets) == {""} and self.tags.keys() & MESSAGES else self.sockets
 
     @property
     def nothing_answered(self) -> bool:

@@ -282,7 +282,8 @@ class CheckCounts(TypedDict, total=False):
 
 class Outcome(TypedDict, total=False):
     """What a plain run did, over `lasted_s`, which its rates are of; `causes` of failed requests; thresholds and checks
-    with the gravest first; `ended_by_script`: why the script aborted the run or marked it as failed."""
+    with the gravest first; `sockets`: WebSockets by the status that answered; `ended_by_script`: why the script aborted
+    the run or marked it as failed."""
 
     words: Required[str]
     lasted_s: Required[Seconds | None]
@@ -293,6 +294,7 @@ class Outcome(TypedDict, total=False):
     causes: Required[dict[str, Requests]]
     thresholds: Required[list[ThresholdVerdict]]
     checks: Required[list[CheckCounts]]
+    sockets: dict[str, Annotated[float, Unit("sockets")]]
     ended_by_script: str
 
 

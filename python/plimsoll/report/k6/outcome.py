@@ -12,6 +12,7 @@ from plimsoll.listed_names import listed
 from plimsoll.report import wording
 from plimsoll.report.finding_view import FEW_MET, GENERATOR, DecidedRow, FindingView, section, view
 from plimsoll.report.wording import is_number
+from plimsoll.runs.readings.script_outcomes import unopened, unopened_words
 from plimsoll.runs.readings.thresholds import NO_ANSWER
 
 DID, NOTHING_RECORDED = "What did it do?", "Nothing was recorded."
@@ -49,7 +50,13 @@ def outcome_rows(outcome: Mapping[str, Any]) -> list[DecidedRow]:
     """A row for each threshold, for all checks and all requests; of many thresholds that passed few have their own."""
     thresholds = [_threshold_row(one) for one in outcome.get("thresholds") or () if isinstance(one, Mapping)]
     checks = [one for one in outcome.get("checks") or () if isinstance(one, Mapping)]
-    rows = [*_ended_row(outcome), *_folded(thresholds), *_check_row(checks), *_request_row(outcome)]
+    rows = [
+        *_ended_row(outcome),
+        *_folded(thresholds),
+        *_check_row(checks),
+        *_request_row(outcome),
+        *_socket_row(outcome),
+    ]
     return _gravest_first(rows)
 
 
@@ -131,6 +138,17 @@ def _request_row(outcome: Mapping[str, Any]) -> Iterator[DecidedRow]:
     causes = sorted(section(outcome, "causes").items(), key=lambda one: -one[1])
     words = listed([f"{wording.number(count)} × {cause}" for cause, count in causes], MOST_NAMED)
     yield DecidedRow("requests", "bad", f"✗ {_of(failed, total)} failed", words)
+
+
+def _socket_row(outcome: Mapping[str, Any]) -> Iterator[DecidedRow]:
+    """How many WebSockets did not open, of how many, and why."""
+    counts = {name: count for name, count in section(outcome, "sockets").items() if is_number(count)}
+    missing, total = unopened(counts), sum(counts.values())
+    if missing:
+        badge = f"✗ {_of(missing.total(), total)} did not open"
+        yield DecidedRow("WebSockets", "bad", badge, _sentence(unopened_words(missing)))
+    elif total:
+        yield DecidedRow("WebSockets", "good", f"✓ all {wording.number(total)} opened", "")
 
 
 def _of(count: float, total: float) -> str:

@@ -12,11 +12,11 @@ from plimsoll.runs.metric_names import DURATION
 from plimsoll.runs.reader import RunReader
 from plimsoll.runs.readings.failures import METRIC as FAILED
 from plimsoll.runs.readings.failures import Failures
-from plimsoll.runs.readings.script_outcomes import CHECKS, ScriptOutcomes
+from plimsoll.runs.readings.script_outcomes import CHECKS, SESSIONS, ScriptOutcomes
 from plimsoll.runs.snapshot import Series
 
 REQUESTS, ITERATIONS = "http_reqs", "iterations"
-_METRICS = (REQUESTS, ITERATIONS, CHECKS, FAILED, DURATION)
+_METRICS = (REQUESTS, ITERATIONS, CHECKS, FAILED, DURATION, SESSIONS)
 _TAGS = ("group", "check", "status", "error", "error_code")
 
 

@@ -13,13 +13,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from plimsoll.runs.snapshot import Series
+from plimsoll.words import joined
 
 if TYPE_CHECKING:
     from plimsoll.runs.reader import RunReader
 
+OPENED = "101"  # Switching Protocols (RFC 6455, section 4.1)
 CHECKS, SESSIONS = "checks", "ws_sessions"
 _TAGS, _STATUS = ("group", "check"), "status"
-_OPENED = "101"  # Switching Protocols (RFC 6455, section 4.1)
+NOT_OPENED = "See why the WebSockets do not open: their address in the script, and the server's log."
+MOST_CAUSES, NO_ANSWER = 2, "no answer"
 _ALL = ((0.0, math.inf),)
 
 
@@ -59,7 +62,7 @@ class ScriptOutcomes:
     @property
     def unopened(self) -> Counter[str]:
         """WebSockets that did not open, by their status."""
-        return Counter({status: count for status, count in self.sockets.items() if status != _OPENED})
+        return unopened(self.sockets)
 
     def listed(self) -> list[dict[str, Any]]:
         """The checks, in the order in which they came."""
@@ -72,6 +75,16 @@ class ScriptOutcomes:
         counts = self.checks.setdefault((group, name), [0, 0])
         counts[0] += passes
         counts[1] += fails
+
+
+def unopened(sockets: Mapping[str, float]) -> Counter[str]:
+    """Those WebSockets that did not open, by the status that answered them."""
+    return Counter({status: int(count) for status, count in sockets.items() if status != OPENED})
+
+
+def unopened_words(sockets: Counter[str]) -> str:
+    """ "status 404 and no answer"."""
+    return joined([f"status {one}" if one else NO_ANSWER for one, _ in sockets.most_common(MOST_CAUSES)])
 
 
 def outcomes_of_run(run: RunReader, windows: Sequence[tuple[float, float]] = _ALL) -> ScriptOutcomes:
