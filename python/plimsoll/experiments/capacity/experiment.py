@@ -226,14 +226,14 @@ class _OpenSearch:
                 break
             held += 1
             self._hold(proposal.level, why_next.words_of(proposal, self.result.unit))
-        self.known.kept_s = self._kept_back_s()
         self._hold_overload()
+        self.known.kept_s = self._kept_back_s()
         return held
 
     def _hold_overload(self) -> None:
         """Hold the lowest level that a probe alone saw overloaded, where nothing that was held is too much. A level
         near the border takes more time than there is; this one told itself within a probe. Without it there is no
-        upper end, and no step that shows what stops the target, which is worth more than a confirmation."""
+        upper end, and no step that shows what stops the target."""
         bounds = self.result.bracket
         if bounds.bad is not None or self.result.reason or self.known.left_s() < self.known.step_cost_s():
             return
