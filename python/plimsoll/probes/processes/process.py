@@ -144,9 +144,9 @@ def _rates(before: dict[Key, Facts], now: dict[Key, Facts], elapsed_s: float) ->
 
 def _busiest_thread(before: Facts | None, now: Facts, elapsed_s: float) -> float | None:
     """Cores that the busiest thread of a process used since its threads were read before; None where they were not
-    read since."""
+    read since. One thread is known at each sample, also of a process at rest, which is not read again."""
     earlier = dict(before.thread_cpu_s) if before is not None else {}
-    if before is not None and before.thread_cpu_s:
+    if before is not None and len(earlier) > 1:
         elapsed_s = now.threads_read_s - before.threads_read_s
     if elapsed_s <= 0:
         return None

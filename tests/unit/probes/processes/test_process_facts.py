@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -183,3 +184,23 @@ def test_of_thousands_of_threads_no_second_reads_more_than_it_may(told, monkeypa
     assert busiest[1] is None and busiest[3] is None and busiest[5] is None
     assert busiest[2] == pytest.approx(0.1, abs=0.03), "0.2 s of CPU time in the two seconds since"
     assert busiest[4] == pytest.approx(0.0, abs=0.02)
+
+
+def test_processes_at_rest_hide_no_busy_thread_and_are_not_averaged_over_their_rest(told, tmp_path) -> None:
+    """A server of many processes has most of them at rest, whose files are not read again."""
+    pid, tell = told
+    now = [0.0]
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]) as sleeper:
+        roots = [psutil.Process(pid), psutil.Process(sleeper.pid)]
+        time.sleep(0.3)
+        probe = ProcessProbe(ProcessSelector(label="app", pid=pid), lambda: now[0], lambda _: roots)
+        busiest = []
+        for second in range(6):
+            now[0] = float(second)
+            if second in (1, 5):
+                tell("spin")
+            busiest.append(probe.sample().get("busiest_thread_cores_used"))
+        sleeper.kill()
+    assert busiest[1] == pytest.approx(0.2, abs=0.05)
+    assert busiest[2:5] == pytest.approx([0.0, 0.0, 0.0], abs=0.03)
+    assert busiest[5] == pytest.approx(0.2, abs=0.05), "of the last second, and not of all since it was read"
