@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from certificates import self_signed
 from forwarding_proxy import forwarding_proxy
-from websocket_runs import Ran, count_of, values
+from websocket_runs import Ran, assert_said, count_of, values
 from websocket_server import Served, websocket_server
 
 from plimsoll.errors import PlimsollError
@@ -259,8 +259,8 @@ def test_what_cannot_be_done_is_thrown_with_what_to_do(server: Served, run: Ran)
         }""",
         server.url,
     )
-    said = [one[0] for one in ended["told"]]
-    for at, part in enumerate(
+    assert_said(
+        ended,
         [
             "requires a url",
             "scheme ws or wss",
@@ -275,9 +275,8 @@ def test_what_cannot_be_done_is_thrown_with_what_to_do(server: Served, run: Ran)
             "1005 is neither",
             "greater than 123 bytes",
             "InvalidStateError",
-        ]
-    ):
-        assert part in said[at], said[at]
+        ],
+    )
 
 
 def test_an_exception_of_a_handler_fails_the_iteration(server: Served, run: Ran) -> None:

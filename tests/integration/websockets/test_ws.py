@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from websocket_runs import Ran, count_of, values
+from websocket_runs import Ran, assert_said, count_of, values
 from websocket_server import Served
 
 
@@ -119,8 +119,8 @@ def test_exceptions_come_out_of_connect_and_close_the_socket(server: Served, run
         }""",
         server.url,
     )
-    said = [one[0] for one in ended["told"]]
-    for at, part in enumerate(
+    assert_said(
+        ended,
         [
             "invalid number of arguments",
             "must be a function",
@@ -129,9 +129,8 @@ def test_exceptions_come_out_of_connect_and_close_the_socket(server: Served, run
             "in open",
             "expected ArrayBuffer as argument, received: String",
             ">0 timeout parameter",
-        ]
-    ):
-        assert part in said[at], said[at]
+        ],
+    )
     assert server.ended(4) == [("/echo", 1001)] * 4 and count_of(ended, "ws_session_duration") == 4
 
 

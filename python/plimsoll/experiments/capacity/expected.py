@@ -25,7 +25,7 @@ from plimsoll.experiments.capacity.why_next import EXPECTED
 from plimsoll.experiments.steps.holding import Conclude, StepHolder
 from plimsoll.experiments.steps.judgement import Judgement
 from plimsoll.experiments.steps.measure import Measurement
-from plimsoll.experiments.steps.record import Bracket, StepRecord
+from plimsoll.experiments.steps.record import Bracket, StepRecord, overloaded_probes
 from plimsoll.runs.readings.objective_samples import Samples, Watch, allowed_share
 from plimsoll.runs.snapshot import Snapshot
 from plimsoll.stats.estimates.quantile_test import ERROR, fewest_samples
@@ -143,8 +143,7 @@ class ExpectedLevel:
         carried = max(
             (one.level for one in records if one.kind != "probe" and one.judgement.verdict == "good"), default=0
         )
-        probes = [one.level for one in records if one.kind == "probe" and one.judgement.verdict == "bad"]
-        return self._holder.source.open and any(carried < one <= level for one in probes)
+        return self._holder.source.open and any(carried < one <= level for one in overloaded_probes(records))
 
 
 def _needed_s(samples: Samples, held_s: int) -> float:

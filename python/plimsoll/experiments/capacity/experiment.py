@@ -38,7 +38,7 @@ from plimsoll.experiments.steps.holding import DataVolume, OnStep, ProbesSampler
 from plimsoll.experiments.steps.judge import LEAST_DRIFT, judge
 from plimsoll.experiments.steps.judgement import Judgement
 from plimsoll.experiments.steps.measure import Measurement
-from plimsoll.experiments.steps.record import Bracket, ProgressCallback, StepRecord
+from plimsoll.experiments.steps.record import Bracket, ProgressCallback, StepRecord, overloaded_probes
 from plimsoll.interruptions import load_within
 from plimsoll.words import count_words, number, share_words, time_words
 
@@ -237,8 +237,7 @@ class _OpenSearch:
         bounds = self.result.bracket
         if bounds.bad is not None or self.result.reason or self.known.left_s() < self.known.step_cost_s():
             return
-        probes = [one for one in self.holder.records if one.kind == "probe" and one.judgement.verdict == "bad"]
-        levels = [one.level for one in probes if not one.judgement.capped and one.level > (bounds.good or 0.0)]
+        levels = [level for level in overloaded_probes(self.holder.records) if level > (bounds.good or 0.0)]
         held = {one.level for one in self.holder.records if one.kind == "hold"}
         if levels and min(levels) not in held:
             self._hold(min(levels), why_next.OVERLOADED)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -108,6 +108,12 @@ class StepRecord:
             "generator_cores": seen.generator_cores,
             "lag_p99_ms": seen.typical_lag_p99_ms,
         }
+
+
+def overloaded_probes(records: Iterable[StepRecord]) -> list[float]:
+    """The levels that a probe alone saw overloaded, and not capped by the script."""
+    probes = [one for one in records if one.kind == "probe" and one.judgement.verdict == "bad"]
+    return [one.level for one in probes if not one.judgement.capped]
 
 
 @dataclass(frozen=True)
