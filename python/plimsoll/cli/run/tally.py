@@ -16,7 +16,7 @@ from plimsoll.runs.readings.failures import (
     requests_words,
 )
 from plimsoll.runs.readings.failures import METRIC as FAILED
-from plimsoll.runs.readings.script_outcomes import SESSIONS
+from plimsoll.runs.readings.script_outcomes import SESSIONS, count_sockets
 from plimsoll.runs.readings.summary_parts import SummaryParts
 from plimsoll.runs.readings.thresholds import NO_DATA
 from plimsoll.runs.snapshot import Snapshot
@@ -68,7 +68,7 @@ class Tally:
                 # No request, and yet something was asked for; whether it was answered is the script's to say.
                 self.requests += int(series.value or 0)
                 self.answered += int(series.value or 0)
-                self.sockets[str(series.tags.get("status") or "")] += int(series.value or 0)
+                count_sockets(self.sockets, series)
             if series.metric == "iterations":
                 self.iterations[str(series.tags.get("scenario"))] += int(series.value or 0)
             if series.metric == FAILED:

@@ -41,7 +41,7 @@ class ScriptOutcomes:
         """Add the checks and WebSockets among these series; others change nothing."""
         for one in series:
             if one.metric == SESSIONS:
-                self.sockets[str(one.tags.get(_STATUS) or "")] += int(one.value or 0)
+                count_sockets(self.sockets, one)
             if one.metric == CHECKS and one.total:
                 group, name = (str(one.tags.get(tag) or "") for tag in _TAGS)
                 self._count(group, name, int(one.passes or 0), int(one.total) - int(one.passes or 0))
@@ -75,6 +75,11 @@ class ScriptOutcomes:
         counts = self.checks.setdefault((group, name), [0, 0])
         counts[0] += passes
         counts[1] += fails
+
+
+def count_sockets(sockets: Counter[str], series: Series) -> None:
+    """Add the WebSockets of a series to those by status."""
+    sockets[str(series.tags.get(_STATUS) or "")] += int(series.value or 0)
 
 
 def unopened(sockets: Mapping[str, float]) -> Counter[str]:
